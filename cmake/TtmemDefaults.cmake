@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# Rules that hold for every target: language, warnings, sanitizers, where results go, how they find each other.
+
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_C_STANDARD 11)
+set(CMAKE_C_STANDARD_REQUIRED ON)
+set(CMAKE_C_EXTENSIONS OFF)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+
+# What a library exports is named one by one.
+set(CMAKE_C_VISIBILITY_PRESET hidden)
+set(CMAKE_CXX_VISIBILITY_PRESET hidden)
+set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
+
+if(NOT CMAKE_BUILD_TYPE)
+    set(CMAKE_BUILD_TYPE RelWithDebInfo)
+endif()
+
+# Programs run in place and after an install alike: they look for libraries beside their own folder.
+if(NOT CMAKE_RUNTIME_OUTPUT_DIRECTORY)
+    set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/bin")
+endif()
+if(NOT CMAKE_LIBRARY_OUTPUT_DIRECTORY)
+    set(CMAKE_LIBRARY_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/lib")
+endif()
+if(NOT CMAKE_ARCHIVE_OUTPUT_DIRECTORY)
+    set(CMAKE_ARCHIVE_OUTPUT_DIRECTORY "${CMAKE_LIBRARY_OUTPUT_DIRECTORY}")
+endif()
+set(CMAKE_BUILD_RPATH_USE_ORIGIN ON)
+file(RELATIVE_PATH bin_to_lib "${CMAKE_INSTALL_FULL_BINDIR}" "${CMAKE_INSTALL_FULL_LIBDIR}")
+set(CMAKE_INSTALL_RPATH "$ORIGIN/${bin_to_lib}")
+
+# A package found in one folder serves all, so that a folder can ask for it when it first needs it.
+set(CMAKE_FIND_PACKAGE_TARGETS_GLOBAL ON)
+find_package(Threads REQUIRED)
+
+# ccache shortens a rebuild where it is installed; nothing depends on it.
+find_program(TTMEM_CCACHE ccache)
+if(TTMEM_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+    set(CMAKE_C_COMPILER_LAUNCHER "${TTMEM_CCACHE}")
+    set(CMAKE_CXX_COMPILER_LAUNCHER "${TTMEM_CCACHE}")
+endif()
+
+add_compile_options(
+    -Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wshadow -Wcast-align -Wcast-qual -Wformat=2
+    -Wimplicit-fallthrough -Wundef -Wvla
+    "$<$<COMPILE_LANGUAGE:CXX>:-Wold-style-cast;-Wnon-virtual-dtor;-Woverloaded-virtual;-Wextra-semi>"
+    "$<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wduplicated-cond;-Wlogical-op;-Wsuggest-override>")
+if(TTMEM_WERROR)
+    add_compile_options(-Werror)
+endif()
+
+if(TTMEM_SANITIZE)
+    add_compile_options(-fsanitize=${TTMEM_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+    add_link_options(-fsanitize=${TTMEM_SANITIZE})
+endif()
+if(TTMEM_FUZZ)
+    if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+        message(FATAL_ERROR "TTMEM_FUZZ needs libFuzzer, and ${CMAKE_CXX_COMPILER} is not clang "
+                            "(use 'cmake --preset fuzz')")
+    endif()
+    add_compile_options(-fsanitize=fuzzer-no-link)
+endif()

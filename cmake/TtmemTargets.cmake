@@ -1,0 +1,245 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# The words in which every folder describes itself:
+#
+#   ttmem_library(<name> a.cpp ... [USES other ...])          static library ttmem_<name>; without sources: headers only
+#   ttmem_program(<name> a.cpp ... [LIBS lib ...])            executable in bin/, installed
+#   ttmem_test(<name> a_test.cpp ... [LIBS lib ...] [LABELS label ...] [RESOURCE_LOCK host] [TIMEOUT seconds]
+#              [DEPENDS target ...] [OWN_MAIN])
+#   ttmem_bench(<name> a_bench.cpp ... [LIBS lib ...])
+#   ttmem_fuzzer(<name> a_fuzz.cpp ... [LIBS lib ...] [CORPUS folder] [RUNS count])
+#
+# After USES and LIBS stands the name of a folder ("segment", "sources/segments"), of a package of the table below
+# ("fmt"), or any other CMake target. Labels: fast (the default), crash, stress, e2e, fuzz, lint.
+
+# One line a package: name, find_package name, target. A package is looked for when a target first asks for it.
+set(TTMEM_PACKAGES
+    "benchmark|benchmark|benchmark::benchmark"
+    "benchmark_main|benchmark|benchmark::benchmark_main"
+    "cli11|CLI11|CLI11::CLI11"
+    "expected|tl-expected|tl::expected"
+    "fmt|fmt|fmt::fmt"
+    "gmock|GTest|GTest::gmock"
+    "gmock_main|GTest|GTest::gmock_main"
+    "gtest|GTest|GTest::gtest"
+    "json|nlohmann_json|nlohmann_json::nlohmann_json"
+    "rapidcheck|rapidcheck|rapidcheck"
+    "threads|Threads|Threads::Threads")
+
+# Gives in <result> the CMake targets that <names> stand for.
+function(ttmem_resolve_libraries result)
+    set(targets)
+    foreach(name IN LISTS ARGN)
+        set(target)
+        foreach(line IN LISTS TTMEM_PACKAGES)
+            string(REPLACE "|" ";" fields "${line}")
+            list(GET fields 0 alias)
+            list(GET fields 1 package)
+            list(GET fields 2 package_target)
+            if(name STREQUAL alias OR name STREQUAL package OR name STREQUAL package_target)
+                if(NOT TARGET ${package_target})
+                    find_package(${package} REQUIRED)
+                endif()
+                set(target ${package_target})
+                break()
+            endif()
+        endforeach()
+        if(NOT target)
+            if(name MATCHES "::|^-|^ttmem_" OR TARGET ${name})
+                set(target ${name})
+            else()
+                string(REPLACE "/" "_" target "ttmem_${name}")
+            endif()
+        endif()
+        list(APPEND targets ${target})
+    endforeach()
+    set(${result} ${targets} PARENT_SCOPE)
+endfunction()
+
+# Every target sees src/ and include/ as include roots.
+function(ttmem_include_roots target scope)
+    target_include_directories(${target} ${scope} "${PROJECT_SOURCE_DIR}/src" "${PROJECT_SOURCE_DIR}/include")
+endfunction()
+
+function(ttmem_library name)
+    cmake_parse_arguments(PARSE_ARGV 1 ARG "" "" "USES")
+    string(REPLACE "/" "_" target "ttmem_${name}")
+    ttmem_resolve_libraries(uses ${ARG_USES})
+    set(sources ${ARG_UNPARSED_ARGUMENTS})
+    list(FILTER sources EXCLUDE REGEX "\\.(h|hpp)$")
+    if(sources)
+        add_library(${target} STATIC ${ARG_UNPARSED_ARGUMENTS})
+        # An internal archive is no result: it stays in the build folder.
+        set_target_properties(${target} PROPERTIES ARCHIVE_OUTPUT_DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}")
+        ttmem_include_roots(${target} PUBLIC)
+        target_link_libraries(${target} PUBLIC ${uses})
+    else()
+        add_library(${target} INTERFACE)
+        ttmem_include_roots(${target} INTERFACE)
+        target_link_libraries(${target} INTERFACE ${uses})
+    endif()
+endfunction()
+
+function(ttmem_program name)
+    cmake_parse_arguments(PARSE_ARGV 1 ARG "" "" "LIBS")
+    ttmem_resolve_libraries(libs ${ARG_LIBS})
+    add_executable(${name} ${ARG_UNPARSED_ARGUMENTS})
+    ttmem_include_roots(${name} PRIVATE)
+    target_link_libraries(${name} PRIVATE ${libs})
+    install(TARGETS ${name} RUNTIME)
+endfunction()
+
+# Helper programs of the tests and the tests themselves stay out of bin/ and know where the results are.
+function(ttmem_test_settings target)
+    set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/test-bin")
+    ttmem_include_roots(${target} PRIVATE)
+    target_include_directories(${target} PRIVATE "${PROJECT_SOURCE_DIR}")
+    target_compile_definitions(${target} PRIVATE
+        TTMEM_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
+        TTMEM_BIN_DIR="${CMAKE_RUNTIME_OUTPUT_DIRECTORY}"
+        TTMEM_LIB_DIR="${CMAKE_LIBRARY_OUTPUT_DIRECTORY}"
+        TTMEM_TEST_BIN_DIR="${CMAKE_BINARY_DIR}/test-bin"
+        TTMEM_SHARED_DATA="${TTMEM_SHARED_DATA}")
+endfunction()
+
+# ttmem_test_program(<name> a.cpp ... [LIBS lib ...]): a program that a test starts; name it in the test's DEPENDS.
+function(ttmem_test_program name)
+    if(NOT TTMEM_BUILD_TESTS)
+        return()
+    endif()
+    cmake_parse_arguments(PARSE_ARGV 1 ARG "" "" "LIBS")
+    ttmem_resolve_libraries(libs ${ARG_LIBS})
+    add_executable(${name} ${ARG_UNPARSED_ARGUMENTS})
+    ttmem_test_settings(${name})
+    target_link_libraries(${name} PRIVATE ${libs})
+endfunction()
+
+# Each TEST becomes a ctest named <name>/<Suite>.<Test>. RESOURCE_LOCK keeps tests that look at the whole host
+# apart from each other.
+function(ttmem_test name)
+    if(NOT TTMEM_BUILD_TESTS)
+        return()
+    endif()
+    cmake_parse_arguments(PARSE_ARGV 1 ARG "OWN_MAIN" "TIMEOUT" "LIBS;LABELS;RESOURCE_LOCK;DEPENDS")
+    if(NOT ARG_LABELS)
+        set(ARG_LABELS fast)
+    endif()
+    if(NOT ARG_TIMEOUT)
+        set(ARG_TIMEOUT 300)
+    endif()
+    if(ARG_OWN_MAIN)
+        ttmem_resolve_libraries(libs ${ARG_LIBS} gmock gtest)
+    else()
+        ttmem_resolve_libraries(libs ${ARG_LIBS} gmock_main gmock gtest)
+    endif()
+
+    add_executable(${name} ${ARG_UNPARSED_ARGUMENTS})
+    ttmem_test_settings(${name})
+    target_link_libraries(${name} PRIVATE ${libs})
+    if(ARG_DEPENDS)
+        add_dependencies(${name} ${ARG_DEPENDS})
+    endif()
+
+    # The discovery script is generated text: a list has to reach it with its semicolons escaped.
+    string(REPLACE ";" "\\;" labels "${ARG_LABELS}")
+    set(properties LABELS "${labels}" TIMEOUT ${ARG_TIMEOUT})
+    if(ARG_RESOURCE_LOCK)
+        string(REPLACE ";" "\\;" locks "${ARG_RESOURCE_LOCK}")
+        list(APPEND properties RESOURCE_LOCK "${locks}")
+    endif()
+    include(GoogleTest)
+    gtest_discover_tests(${name}
+        TEST_PREFIX "${name}/"
+        DISCOVERY_MODE PRE_TEST
+        DISCOVERY_TIMEOUT 120
+        PROPERTIES ${properties})
+endfunction()
+
+# ttmem_script_test(<name> COMMAND command ... [LABELS label ...] [TIMEOUT seconds]): a test that is no GoogleTest.
+function(ttmem_script_test name)
+    if(NOT TTMEM_BUILD_TESTS)
+        return()
+    endif()
+    cmake_parse_arguments(PARSE_ARGV 1 ARG "" "TIMEOUT" "COMMAND;LABELS;RESOURCE_LOCK")
+    if(NOT ARG_LABELS)
+        set(ARG_LABELS fast)
+    endif()
+    if(NOT ARG_TIMEOUT)
+        set(ARG_TIMEOUT 300)
+    endif()
+    add_test(NAME ${name} COMMAND ${ARG_COMMAND})
+    set_tests_properties(${name} PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT ${ARG_TIMEOUT})
+    if(ARG_RESOURCE_LOCK)
+        set_tests_properties(${name} PROPERTIES RESOURCE_LOCK "${ARG_RESOURCE_LOCK}")
+    endif()
+endfunction()
+
+# Benchmarks land in <build>/benchmarks/. Figures count from the release preset only; the dev preset compiles them
+# too, so that they can't rot.
+if(TTMEM_BUILD_BENCHMARKS)
+    add_custom_target(benchmarks)
+endif()
+function(ttmem_bench name)
+    if(NOT TTMEM_BUILD_BENCHMARKS)
+        return()
+    endif()
+    cmake_parse_arguments(PARSE_ARGV 1 ARG "" "" "LIBS")
+    ttmem_resolve_libraries(libs ${ARG_LIBS} benchmark_main benchmark threads)
+    add_executable(${name} ${ARG_UNPARSED_ARGUMENTS})
+    set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/benchmarks")
+    if(NOT TTMEM_BENCHMARKS_IN_ALL)
+        set_target_properties(${name} PROPERTIES EXCLUDE_FROM_ALL ON)
+    endif()
+    ttmem_include_roots(${name} PRIVATE)
+    target_link_libraries(${name} PRIVATE ${libs})
+    add_dependencies(benchmarks ${name})
+endfunction()
+
+# A fuzzer source defines LLVMFuzzerTestOneInput. The preset fuzz runs it for real (target: fuzzers); every other preset
+# replays the corpus, so that what was found once stays found under each compiler and sanitizer.
+if(TTMEM_FUZZ)
+    add_custom_target(fuzzers)
+endif()
+function(ttmem_fuzzer name)
+    if(NOT TTMEM_BUILD_TESTS AND NOT TTMEM_FUZZ)
+        return()
+    endif()
+    cmake_parse_arguments(PARSE_ARGV 1 ARG "" "CORPUS;RUNS" "LIBS")
+    ttmem_resolve_libraries(libs ${ARG_LIBS})
+    set(corpus)
+    if(ARG_CORPUS)
+        cmake_path(ABSOLUTE_PATH ARG_CORPUS BASE_DIRECTORY "${CMAKE_CURRENT_SOURCE_DIR}" OUTPUT_VARIABLE corpus)
+        if(NOT IS_DIRECTORY "${corpus}")
+            message(FATAL_ERROR "ttmem_fuzzer(${name}): there is no corpus folder ${corpus}")
+        endif()
+    endif()
+    if(NOT ARG_RUNS)
+        set(ARG_RUNS ${TTMEM_FUZZ_RUNS})
+    endif()
+
+    add_executable(${name} ${ARG_UNPARSED_ARGUMENTS})
+    ttmem_test_settings(${name})
+    target_link_libraries(${name} PRIVATE ${libs})
+    if(TTMEM_FUZZ)
+        target_link_options(${name} PRIVATE -fsanitize=fuzzer)
+        add_dependencies(fuzzers ${name})
+        # What the run finds goes to the build folder and never into the corpus of the repository. The number of
+        # runs bounds it; the time is a safety net for a slow machine.
+        set(scratch "${CMAKE_CURRENT_BINARY_DIR}/${name}-found")
+        file(MAKE_DIRECTORY "${scratch}")
+        add_test(NAME ${name}/bounded_run
+            COMMAND ${name} -seed=1 -runs=${ARG_RUNS} -max_total_time=120 -timeout=20 -print_final_stats=1
+                    -artifact_prefix=${scratch}/ "${scratch}" ${corpus})
+        set_tests_properties(${name}/bounded_run PROPERTIES LABELS fuzz TIMEOUT 600)
+        if(corpus)
+            add_test(NAME ${name}/corpus COMMAND ${name} -runs=0 -artifact_prefix=${scratch}/ ${corpus})
+            set_tests_properties(${name}/corpus PROPERTIES LABELS fuzz TIMEOUT 300)
+        endif()
+    else()
+        target_sources(${name} PRIVATE "${PROJECT_SOURCE_DIR}/tests/support/fuzz_replay_main.cpp")
+        if(corpus)
+            add_test(NAME ${name}/corpus COMMAND ${name} "${corpus}")
+            set_tests_properties(${name}/corpus PROPERTIES LABELS "fast;fuzz" TIMEOUT 300)
+        endif()
+    endif()
+endfunction()
