@@ -20,7 +20,7 @@ if(NOT CMAKE_BUILD_TYPE)
     set(CMAKE_BUILD_TYPE RelWithDebInfo)
 endif()
 
-# Programs run in place and after an install alike: they look for libraries beside their own folder.
+# Programs run in place and after an install alike (ttmem_program): they look for libraries in ../lib.
 if(NOT CMAKE_RUNTIME_OUTPUT_DIRECTORY)
     set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/bin")
 endif()
@@ -30,9 +30,6 @@ endif()
 if(NOT CMAKE_ARCHIVE_OUTPUT_DIRECTORY)
     set(CMAKE_ARCHIVE_OUTPUT_DIRECTORY "${CMAKE_LIBRARY_OUTPUT_DIRECTORY}")
 endif()
-set(CMAKE_BUILD_RPATH_USE_ORIGIN ON)
-file(RELATIVE_PATH bin_to_lib "${CMAKE_INSTALL_FULL_BINDIR}" "${CMAKE_INSTALL_FULL_LIBDIR}")
-set(CMAKE_INSTALL_RPATH "$ORIGIN/${bin_to_lib}")
 
 # A package found in one folder serves all, so that a folder can ask for it when it first needs it.
 set(CMAKE_FIND_PACKAGE_TARGETS_GLOBAL ON)

@@ -86,6 +86,9 @@ function(ttmem_program name)
     add_executable(${name} ${ARG_UNPARSED_ARGUMENTS})
     ttmem_include_roots(${name} PRIVATE)
     target_link_libraries(${name} PRIVATE ${libs})
+    # One run path for both, in place and installed: where they differ, CMake fills up with colons, and an empty entry of a
+    # run path means the current folder.
+    set_target_properties(${name} PROPERTIES BUILD_WITH_INSTALL_RPATH ON INSTALL_RPATH "$ORIGIN/../lib")
     install(TARGETS ${name} RUNTIME)
 endfunction()
 
@@ -140,19 +143,24 @@ function(ttmem_test name)
         add_dependencies(${name} ${ARG_DEPENDS})
     endif()
 
-    # The discovery script is generated text: a list has to reach it with its semicolons escaped.
-    string(REPLACE ";" "\\;" labels "${ARG_LABELS}")
-    set(properties LABELS "${labels}" TIMEOUT ${ARG_TIMEOUT})
-    if(ARG_RESOURCE_LOCK)
-        string(REPLACE ";" "\\;" locks "${ARG_RESOURCE_LOCK}")
-        list(APPEND properties RESOURCE_LOCK "${locks}")
-    endif()
     include(GoogleTest)
-    gtest_discover_tests(${name}
-        TEST_PREFIX "${name}/"
-        DISCOVERY_MODE PRE_TEST
-        DISCOVERY_TIMEOUT 120
-        PROPERTIES ${properties})
+    gtest_discover_tests(${name} TEST_PREFIX "${name}/" DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 120)
+
+    # The discovery itself can't hand on a property that is a list (two labels), so ctest reads this file after it. A test
+    # that was not built carries the same labels, and thus fails instead of being left out.
+    set(properties "LABELS \"${ARG_LABELS}\" TIMEOUT ${ARG_TIMEOUT}")
+    if(ARG_RESOURCE_LOCK)
+        string(APPEND properties " RESOURCE_LOCK \"${ARG_RESOURCE_LOCK}\"")
+    endif()
+    set(properties_file "${CMAKE_CURRENT_BINARY_DIR}/${name}_properties.cmake")
+    file(CONFIGURE OUTPUT "${properties_file}" @ONLY CONTENT [[
+if(DEFINED @name@_TESTS)
+    set_tests_properties(${@name@_TESTS} PROPERTIES @properties@)
+else()
+    set_tests_properties(@name@_NOT_BUILT PROPERTIES @properties@)
+endif()
+]])
+    set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES "${properties_file}")
 endfunction()
 
 # ttmem_script_test(<name> COMMAND command ... [LABELS label ...] [TIMEOUT seconds]): a test that is no GoogleTest.
