@@ -144,7 +144,8 @@ function(ttmem_test name)
     endif()
 
     include(GoogleTest)
-    gtest_discover_tests(${name} TEST_PREFIX "${name}/" DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 120)
+    gtest_discover_tests(${name} TEST_PREFIX "${name}/" NO_PRETTY_VALUES DISCOVERY_MODE PRE_TEST
+        DISCOVERY_TIMEOUT 120)
 
     # The discovery itself can't hand on a property that is a list (two labels), so ctest reads this file after it. A test
     # that was not built carries the same labels, and thus fails instead of being left out.
