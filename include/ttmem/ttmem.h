@@ -38,6 +38,8 @@
 extern "C" {
 #endif
 
+#pragma GCC visibility push(default)
+
 /* What kind of memory an allocation takes. The first five are tt-metal's BufferType. */
 typedef enum ttmem_kind {
     TTMEM_DRAM = 0,
@@ -202,6 +204,8 @@ void ttmem_report_cb_allocation(int32_t device_id, uint64_t size, uint64_t cb_id
 void ttmem_report_cb_deallocation(int32_t device_id, uint64_t size, uint64_t cb_id);
 void ttmem_report_kernel_load(int32_t device_id, uint64_t size, uint64_t kernel_id, uint8_t kernel_type);
 void ttmem_report_kernel_unload(int32_t device_id, uint64_t size, uint64_t kernel_id);
+
+#pragma GCC visibility pop
 
 #ifdef __cplusplus
 }

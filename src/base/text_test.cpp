@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/text.hpp"
+
+#include <gtest/gtest.h>
+
+namespace ttmem::base {
+namespace {
+
+TEST(Text, PrintableTextStaysAsItIs) {
+    EXPECT_EQ(printable("ttnn::matmul/kv cache µ 漢字 🙂"), "ttnn::matmul/kv cache µ 漢字 🙂");
+}
+
+TEST(Text, ControlCharactersCanNotMoveTheCursor) {
+    EXPECT_EQ(printable("a\x1b[2Jb\nc\r\x7f\xc2\x9b"), "a?[2Jb?c????");
+    EXPECT_EQ(printable("x\u202ey\u2028"), "x???y???");
+}
+
+TEST(Text, BrokenUtf8BecomesQuestionMarks) {
+    EXPECT_EQ(printable("\xff\xc0\xaf\xe2\x82"), "?????");
+    EXPECT_EQ(printable("\xed\xa0\x80"), "???");
+    EXPECT_EQ(printable("\xf0\x80\x80\x80"), "????");
+    EXPECT_EQ(printable("\xf4\x90\x80\x80"), "????");
+}
+
+}  // namespace
+}  // namespace ttmem::base

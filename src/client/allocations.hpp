@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Ending allocations: one, or all that a test picks.
+
+#include "client/recorder.hpp"
+
+namespace ttmem::client {
+
+// Frees one allocation wherever it is indexed; false if it is not live at that generation.
+bool free_slot(State& state, Thread& thread, segment::SlotRef ref);
+
+// Frees every live allocation of a set, by a scan of the ledger.
+void free_set(State& state, Thread& thread, uint32_t set);
+
+}  // namespace ttmem::client

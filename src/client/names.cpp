@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "client/names.hpp"
+
+#include <string.h>
+
+#include "client/recorder.hpp"
+
+namespace ttmem::client {
+
+using segment::CoreSetSlot;
+using segment::Inexact;
+using segment::kMaxNameBytes;
+using segment::RegionId;
+
+namespace {
+
+constexpr uint32_t kMaxProbes = 256;
+
+uint64_t hash_of(const char* text, uint32_t length, uint32_t parent) {
+    uint64_t hash = (uint64_t{parent} + 1) * 0x9e3779b97f4a7c15 + length;
+    for (uint32_t at = 0; at < length; at += 8) {
+        uint64_t chunk = 0;
+        memcpy(&chunk, text + at, length - at < 8 ? length - at : 8);
+        hash = (hash ^ chunk) * 0xd6e8feb86659fd93;
+        hash ^= hash >> 32;
+    }
+    return hash;
+}
+
+bool is_name(const segment::Name& name, const char* text, uint32_t length, uint32_t parent) {
+    char known[kMaxNameBytes];
+    uint32_t known_parent = 0;
+    return name.read(known, known_parent) == length && known_parent == parent && memcmp(known, text, length) == 0;
+}
+
+// Walks the places where the name may be: its id, or 0 and the first free place.
+uint32_t find_name(const State& state, const char* text, uint32_t length, uint32_t parent, uint32_t& free_place) {
+    const auto start = static_cast<uint32_t>(hash_of(text, length, parent) >> 20);
+    for (uint32_t probe = 0; probe < kMaxProbes; ++probe) {
+        const uint32_t place = (start + probe) & state.name_index_mask;
+        // SYNC POINT: with add_name(); the id comes after the name it stands for.
+        const uint32_t id = state.name_index[place].load(std::memory_order_acquire);
+        if (id == 0) {
+            free_place = place;
+            return 0;
+        }
+        if (is_name(state.names[id], text, length, parent)) {
+            return id;
+        }
+    }
+    free_place = UINT32_MAX;
+    return 0;
+}
+
+uint32_t add_name(State& state, const char* text, uint32_t length, uint32_t parent) {
+    Lock lock(state.name_lock);
+    uint32_t place = UINT32_MAX;
+    if (const uint32_t id = find_name(state, text, length, parent, place); id != 0) {
+        return id;
+    }
+    const auto id = static_cast<uint32_t>(state.header->names_used.load(std::memory_order_relaxed));
+    if (place == UINT32_MAX || id >= state.header->region[static_cast<uint32_t>(RegionId::names)].count ||
+        !back(state, RegionId::names, state.names_backed, id + 1)) {
+        count(state, Inexact::names_full);
+        return 0;
+    }
+    state.names[id].publish(text, length, parent);
+    TTMEM_TEST_POINT("name: published");
+    state.header->names_used.store(id + 1, std::memory_order_release);
+    state.name_index[place].store(id, std::memory_order_release);
+    return id;
+}
+
+}  // namespace
+
+uint32_t intern_name(State& state, const char* text, uint32_t parent) {
+    if (text == nullptr || *text == '\0') {
+        return 0;
+    }
+    auto length = static_cast<uint32_t>(strnlen(text, kMaxNameBytes + 1));
+    if (length > kMaxNameBytes) {
+        count(state, Inexact::name_cut);
+        length = kMaxNameBytes;
+        while (length > 1 && (static_cast<unsigned char>(text[length]) & 0xc0) == 0x80) {
+            --length;  // not in the middle of a UTF-8 character
+        }
+    }
+    uint32_t place = 0;
+    const uint32_t id = find_name(state, text, length, parent, place);
+    return id != 0 ? id : add_name(state, text, length, parent);
+}
+
+uint16_t intern_cores(State& state, const ttmem_cores* cores) {
+    if (cores == nullptr) {
+        return 0;
+    }
+    uint64_t payload[CoreSetSlot::kPayloadWords] = {};
+    static_assert(sizeof *cores == 4 * sizeof(uint64_t));
+    memcpy(payload, cores, sizeof *cores);
+
+    Lock lock(state.name_lock);
+    auto* sets = region<CoreSetSlot>(state, RegionId::core_sets);
+    const auto used = static_cast<uint32_t>(state.header->core_sets_used.load(std::memory_order_relaxed));
+    const auto start = static_cast<uint32_t>(hash_of(reinterpret_cast<const char*>(cores), sizeof *cores, 0) >> 20);
+    uint32_t place = start % kCoreIndex;
+    for (; state.core_index[place] != 0; place = (place + 1) % kCoreIndex) {
+        const uint16_t id = state.core_index[place];
+        uint64_t known[CoreSetSlot::kPayloadWords];
+        if (sets[id].read(known) != 0 && memcmp(known, payload, sizeof payload) == 0) {
+            return id;
+        }
+    }
+    if (used >= segment::kMaxCoreSets || !back(state, RegionId::core_sets, state.core_sets_backed, used + 1)) {
+        count(state, Inexact::core_sets_full);
+        return 0;
+    }
+    sets[used].publish(payload, 1);
+    state.header->core_sets_used.store(used + 1, std::memory_order_release);
+    state.core_index[place] = static_cast<uint16_t>(used);
+    return static_cast<uint16_t>(used);
+}
+
+}  // namespace ttmem::client
+
+using namespace ttmem::client;
+
+extern "C" void ttmem_scope_push(const char* name) {
+    if (is_off()) {
+        return;
+    }
+    const Call call;
+    if (!call) {
+        return;
+    }
+    uint32_t id = 0;
+    if (tls.unnamed == 0) {
+        if (tls.depth < ttmem::segment::kMaxScopeDepth) {
+            id = intern_name(call.state(), name, tls.name);
+        } else {
+            count(call.state(), ttmem::segment::Inexact::scope_too_deep);
+        }
+    }
+    if (id == 0) {
+        ++tls.unnamed;
+        return;
+    }
+    ++tls.depth;
+    tls.name = id;
+}
+
+extern "C" void ttmem_scope_pop(void) {
+    if (is_off()) {
+        return;
+    }
+    const Call call;
+    if (!call) {
+        return;
+    }
+    if (tls.unnamed != 0) {
+        --tls.unnamed;
+    } else if (tls.depth != 0) {
+        --tls.depth;
+        const uint64_t word = call.state().names[tls.name].length_and_parent.load(std::memory_order_relaxed);
+        tls.name = static_cast<uint32_t>(word >> 32);
+    }
+}
+
+// The naming word holds 16 bits of the generation, so a tag that comes too late meets another allocation's word, or a
+// free slot's, and changes nothing that counts.
+extern "C" void ttmem_tag(ttmem_handle handle, const char* name) {
+    if (is_off() || handle == 0) {
+        return;
+    }
+    const Call call;
+    if (!call) {
+        return;
+    }
+    using namespace ttmem::segment;
+    State& state = call.state();
+    const SlotRef ref = slot_of(state, handle);
+    if (ref.slot >= state.header->slots_used.load(std::memory_order_acquire) ||
+        state.ledger[ref.slot].word[0].load(std::memory_order_acquire) != ref.generation) {
+        return;
+    }
+    Word& word = state.ledger[ref.slot].word[kNamingWord];
+    uint64_t naming = word.load(std::memory_order_acquire);
+    const uint32_t id = intern_name(state, name, static_cast<uint32_t>(naming >> 32));
+    if (id != 0 && (naming & 0xffff) == (ref.generation & 0xffff)) {
+        word.compare_exchange_strong(naming, naming_word(id, static_cast<uint16_t>(naming >> 16), ref.generation),
+                                     std::memory_order_acq_rel, std::memory_order_relaxed);
+    }
+}

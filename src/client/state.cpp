@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "client/state.hpp"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "client/segment_file.hpp"
+
+extern "C" {
+int ttmem_maybe_enabled = 1;
+#ifdef TTMEM_TEST_POINTS
+void (*ttmem_test_point)(const char* name) = nullptr;
+#endif
+}
+
+namespace ttmem::client {
+
+using segment::Inexact;
+
+namespace {
+
+constexpr std::atomic<uint64_t> g_no_session{0};
+pthread_once_t g_state_once = PTHREAD_ONCE_INIT;
+pthread_key_t g_thread_key;
+std::atomic<bool> g_thread_key_exists{false};
+
+void give_back_line(void* line);
+
+// The State outlives everything, also a fork: the child finds the same address, wiped.
+void make_state() {
+    void* memory = mmap(nullptr, sizeof(State), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED) {
+        return turn_off("no memory for its state", errno);
+    }
+    if (madvise(memory, sizeof(State), MADV_WIPEONFORK) != 0) {
+        const int error = errno;
+        munmap(memory, sizeof(State));
+        return turn_off("this kernel can't wipe memory on fork", error);
+    }
+    g_state = static_cast<State*>(memory);
+    g_session = &g_state->session;
+    if (pthread_key_create(&g_thread_key, give_back_line) == 0) {
+        g_thread_key_exists.store(true, std::memory_order_release);
+    }
+}
+
+void* make_array(size_t bytes) {
+    void* memory =
+        mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (memory == MAP_FAILED) {
+        return nullptr;
+    }
+    madvise(memory, bytes, MADV_DONTFORK);
+    return memory;
+}
+
+uint32_t power_of_two_from(uint32_t value) {
+    uint32_t power = 1;
+    while (power < value) {
+        power <<= 1;
+    }
+    return power;
+}
+
+bool make_arrays(State& state, const segment::Sizes& sizes) {
+    state.slots = sizes.slots;
+    state.ring_records = sizes.ring_records;
+    state.writers = sizes.writers;
+    const uint32_t buckets = power_of_two_from(sizes.slots);
+    const uint32_t name_places = 2 * power_of_two_from(sizes.names);
+    state.bucket_mask = buckets - 1;
+    state.name_index_mask = name_places - 1;
+    state.threads = static_cast<Thread*>(make_array(sizeof(Thread) * sizes.writers));
+    state.free_slots = static_cast<uint32_t*>(make_array(sizeof(uint32_t) * sizes.slots));
+    state.links = static_cast<Link*>(make_array(sizeof(Link) * sizes.slots));
+    state.buckets = static_cast<std::atomic<uint32_t>*>(make_array(sizeof(uint32_t) * buckets));
+    state.name_index = static_cast<std::atomic<uint32_t>*>(make_array(sizeof(uint32_t) * name_places));
+    return state.threads != nullptr && state.free_slots != nullptr && state.links != nullptr &&
+           state.buckets != nullptr && state.name_index != nullptr;
+}
+
+// The segment of this process, once. The session is random, so that a handle from before a fork means nothing here,
+// and even, so that a handle (whose generation is odd) is never 0.
+bool make_segment(State& state) {
+    Lock lock(state.lock);
+    if (state.phase.load(std::memory_order_relaxed) != Phase::none) {
+        return state.phase.load(std::memory_order_relaxed) == Phase::ready;
+    }
+    const SegmentFile file = create_segment_file(state);
+    if (file.error_text != nullptr || !make_arrays(state, file.sizes)) {
+        state.phase.store(Phase::off, std::memory_order_relaxed);
+        turn_off(file.error_text != nullptr ? file.error_text : "no memory for its tables",
+                 file.error_text != nullptr ? file.error : ENOMEM);
+        return false;
+    }
+    state.phase.store(Phase::ready, std::memory_order_relaxed);
+    state.session.store(file.salt & ~uint64_t{1}, std::memory_order_release);
+    announce(state);
+    return true;
+}
+
+bool thread_is_gone(uint32_t id) { return tgkill(getpid(), static_cast<pid_t>(id), 0) != 0 && errno == ESRCH; }
+
+// Lines whose threads died without a word (their destructor ran before their last event) are taken back when no other
+// line is left.
+void collect_dead_lines(State& state) {
+    for (uint32_t line = 0; line + 1 < state.writers_taken; ++line) {
+        Thread& thread = state.threads[line];
+        const auto id = static_cast<uint32_t>(thread.writer->thread.load(std::memory_order_relaxed));
+        if (id != 0 && thread_is_gone(id)) {
+            thread.writer->thread.store(0, std::memory_order_relaxed);
+            thread.next_free = state.free_writers;
+            state.free_writers = line + 1;
+        }
+    }
+}
+
+// A line for this thread: one given back, a fresh one, or the last one, which all latecomers share.
+Thread* take_line(State& state) {
+    const uint32_t last = state.writers - 1;
+    if (state.free_writers == 0 && state.writers_taken >= last) {
+        collect_dead_lines(state);
+    }
+    uint32_t line = last;
+    if (state.free_writers != 0) {
+        line = state.free_writers - 1;
+        state.free_writers = state.threads[line].next_free;
+    } else if (state.writers_taken < last) {
+        line = state.writers_taken;
+    }
+    Thread& thread = state.threads[line];
+    if (!thread.ready && !prepare_line(state, line)) {
+        return nullptr;
+    }
+    thread.shared = line == last;
+    if (line >= state.writers_taken) {
+        state.writers_taken = line + 1;
+        state.header->writers_used.store(line + 1, std::memory_order_release);
+    }
+    return &thread;
+}
+
+// Runs when a thread ends. Another destructor may still allocate after it: that takes a line again.
+void give_back_line(void* line) {
+    auto* thread = static_cast<Thread*>(line);
+    if (tls.session != g_session->load(std::memory_order_acquire) || tls.thread != thread ||
+        tls.busy.load(std::memory_order_relaxed) != 0) {
+        return;
+    }
+    State& state = *g_state;
+    {
+        Lock lock(state.slot_lock);
+        while (thread->magazine_count != 0) {
+            state.free_slots[state.free_slot_count++] = thread->magazine[--thread->magazine_count];
+        }
+    }
+    Lock lock(state.lock);
+    thread->writer->thread.store(0, std::memory_order_relaxed);
+    thread->next_free = state.free_writers;
+    state.free_writers = static_cast<uint32_t>(thread - state.threads) + 1;
+    tls.session = 1;
+    tls.thread = nullptr;
+}
+
+// A static copy of this library inside a plug-in may be unmapped; no thread may then call into it.
+__attribute__((destructor)) void forget_thread_key() {
+    if (g_thread_key_exists.exchange(false)) {
+        pthread_key_delete(g_thread_key);
+    }
+}
+
+Thread* enter() {
+    if (ttmem_decide_enabled() == 0) {
+        return nullptr;
+    }
+    pthread_once(&g_state_once, make_state);
+    if (is_off() || g_state == nullptr) {
+        return nullptr;
+    }
+    State& state = *g_state;
+    if (state.session.load(std::memory_order_acquire) == 0 && !make_segment(state)) {
+        return nullptr;
+    }
+    Lock lock(state.lock);
+    Thread* thread = take_line(state);
+    if (thread == nullptr) {
+        count(state, Inexact::no_host_memory);
+        return nullptr;
+    }
+    tls.id = static_cast<uint32_t>(gettid());
+    tls.name = tls.depth = tls.unnamed = 0;
+    tls.thread = thread;
+    tls.session = state.session.load(std::memory_order_relaxed);
+    if (thread->shared) {
+        count(state, Inexact::threads_share_ring);
+    } else {
+        thread->writer->thread.store(tls.id, std::memory_order_relaxed);
+        if (g_thread_key_exists.load(std::memory_order_acquire)) {
+            pthread_setspecific(g_thread_key, thread);
+        }
+    }
+    return thread;
+}
+
+}  // namespace
+
+__thread ThreadLocal tls __attribute__((tls_model("initial-exec")));
+State* g_state = nullptr;
+const std::atomic<uint64_t>* g_session = &g_no_session;
+
+void turn_off(const char* what, int error) {
+    __atomic_store_n(&ttmem_maybe_enabled, 0, __ATOMIC_RELAXED);
+    char line[256];
+    const int length = snprintf(line, sizeof line, "ttmem: tracking is off in process %d: %s (%s)\n",
+                                static_cast<int>(getpid()), what, strerrordesc_np(error));
+    if (length > 0) {
+        const auto ignored = write(STDERR_FILENO, line, static_cast<size_t>(length));
+        static_cast<void>(ignored);
+    }
+}
+
+Thread* enter_slow() {
+    const int saved = errno;
+    Thread* thread = enter();
+    errno = saved;
+    return thread;
+}
+
+void Call::refuse() {
+    if (tls.session == g_session->load(std::memory_order_acquire)) {
+        count(*g_state, Inexact::reentered);
+    }
+}
+
+}  // namespace ttmem::client
+
+extern "C" int ttmem_decide_enabled(void) {
+    static std::atomic<int> decided{0};  // 0 not yet, 1 on, 2 off
+    int answer = decided.load(std::memory_order_relaxed);
+    if (answer == 0) {
+        const char* value = secure_getenv("TT_ALLOC_TRACKING_ENABLED");
+        answer = value != nullptr && strcmp(value, "1") == 0 ? 1 : 2;
+        decided.store(answer, std::memory_order_relaxed);
+        if (answer == 2) {
+            __atomic_store_n(&ttmem_maybe_enabled, 0, __ATOMIC_RELAXED);
+        }
+    }
+    return answer == 1 && !ttmem::client::is_off();
+}

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "segment/clock.hpp"
+
+#include <time.h>
+
+#include <algorithm>
+
+#if defined(__x86_64__)
+#include <x86intrin.h>
+#endif
+
+namespace ttmem::segment {
+
+Moment Clock::now(ClockKind kind) {
+    timespec time{};
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    Moment moment;
+    moment.monotonic_ns = static_cast<uint64_t>(time.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(time.tv_nsec);
+    moment.ticks = moment.monotonic_ns;
+#if defined(__x86_64__)
+    if (kind == ClockKind::tsc) {
+        moment.ticks = __rdtsc();
+    }
+#else
+    static_cast<void>(kind);
+#endif
+    return moment;
+}
+
+uint64_t Clock::monotonic_ns(uint64_t ticks) const {
+    if (kind_ == ClockKind::monotonic_ns) {
+        return std::min(ticks, now_.monotonic_ns);
+    }
+    if (ticks >= now_.ticks || then_.ticks >= now_.ticks || then_.monotonic_ns > now_.monotonic_ns) {
+        return now_.monotonic_ns;
+    }
+    // Backwards from now, so that young events are the precise ones.
+    const auto rate = static_cast<long double>(now_.monotonic_ns - then_.monotonic_ns) /
+                      static_cast<long double>(now_.ticks - then_.ticks);
+    const auto age = static_cast<long double>(now_.ticks - ticks) * rate;
+    return age >= static_cast<long double>(now_.monotonic_ns) ? 0 : now_.monotonic_ns - static_cast<uint64_t>(age);
+}
+
+}  // namespace ttmem::segment

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// From the ticks of a segment to the host's monotonic clock. The client writes down one moment on both clocks; a reader
+// takes a second one now, and the rate follows. So nobody calibrates anything in the tracked process.
+
+#include <cstdint>
+
+#include "segment/layout.hpp"
+
+namespace ttmem::segment {
+
+struct Moment {
+    uint64_t ticks = 0;
+    uint64_t monotonic_ns = 0;
+};
+
+class Clock {
+public:
+    // `then` comes from a segment, and may be anything; `now` is this host's.
+    Clock(ClockKind kind, Moment then, Moment now) : kind_(kind), then_(then), now_(now) {}
+
+    // Both clocks of this host, read together.
+    static Moment now(ClockKind kind);
+
+    // Never after `now`, whatever the ticks say.
+    uint64_t monotonic_ns(uint64_t ticks) const;
+
+    uint64_t age_ns(uint64_t ticks) const { return now_.monotonic_ns - monotonic_ns(ticks); }
+
+private:
+    ClockKind kind_;
+    Moment then_;
+    Moment now_;
+};
+
+}  // namespace ttmem::segment

@@ -1,0 +1,417 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// The segment: what one tracked process tells about its device memory, as bytes in a sealed memfd.
+//
+//     +-----------+ 0
+//     | header    |   magic, ABI version, whose it is, clock, region table, high-water marks, inexact counters
+//     +-----------+   every region below is found through the region table: {offset, stride, count}
+//     | devices   |   slots of 256 B: what each device is
+//     | sets      |   slots of 64 B: one an allocator: its members as a mask over the device table
+//     | core sets |   slots of 64 B: interned core masks of circular buffers
+//     | pools     |   set x kind: used bytes now (all threads add here, so the peak is exact) and their peak
+//     | tallies   |   writer x set x kind: this writer's share of the other counts; the sum over writers is the count
+//     | names     |   a tree of strings, written once
+//     | failures  |   slots of 128 B, by type: the first few and the last few
+//     | writers   |   one line a thread: ring head, intent, thread id
+//     | rings     |   one a writer: 32-byte records, the oldest overwritten; history only
+//     | ledger    |   slots of 64 B, one a live allocation: the truth
+//     +-----------+
+//
+// All zero is a valid, empty segment; the magic is written last. Everything that changes is a 64-bit word, little
+// endian, written by one store. An event is recorded in the order
+//
+//     intent set -> ledger slot -> ring record -> counters -> intent cleared
+//
+// so a process killed at any point leaves at most one event a thread in doubt, and its intent word names the slot and
+// the generation of that event. State is read from pools, tallies and ledger; the rings are history and may lose.
+// docs/SEGMENT_FORMAT.md is the same for readers written elsewhere.
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "segment/limits.hpp"
+#include "segment/name.hpp"
+#include "segment/ring.hpp"
+#include "segment/slot.hpp"
+
+namespace ttmem::segment {
+
+using Word = std::atomic<uint64_t>;
+static_assert(sizeof(Word) == 8 && Word::is_always_lock_free);
+
+constexpr char kMemfdName[] = "ttmem";
+constexpr uint64_t kMagic = 0x4745'534d'454d'5454;  // "TTMEMSEG"
+constexpr uint32_t kAbiVersion = 1;                 // raised when a reader of the old one would read wrongly
+
+// ---- what a word in a slot means -----------------------------------------------------------------------------------
+
+enum class Kind : uint8_t {
+    dram = 0,
+    l1 = 1,
+    system_memory = 2,
+    l1_small = 3,
+    trace = 4,
+    cb = 5,
+    kernel_application = 6,
+    kernel_fabric = 7,
+    kernel_dispatch = 8,
+};
+constexpr uint32_t kKinds = 9;
+static_assert(kKinds <= kKindsPerSet);
+
+constexpr bool is_kernel(Kind kind) { return kind >= Kind::kernel_application && kind <= Kind::kernel_dispatch; }
+
+enum Flags : uint16_t {
+    kPlanned = 1,          // hooked: adds 0
+    kView = 2,             // memory of another allocation: adds 0
+    kReservedUnknown = 4,  // used counts the requested bytes
+    kKeyed = 8,            // reported by device number and address, not by handle
+};
+constexpr bool adds_bytes(uint16_t flags) { return (flags & (kPlanned | kView)) == 0; }
+
+enum class EventType : uint8_t { allocate = 1, free = 2, open_set = 3, close_set = 4, failure = 5 };
+
+enum class FailureType : uint8_t { out_of_memory = 0, cb_clash = 1, unknown_free = 2 };
+constexpr uint32_t kFailureTypes = 3;
+
+enum class ClockKind : uint32_t { monotonic_ns = 1, tsc = 2 };
+
+// What makes a number less than exact; the value is the index of its counter in the header.
+enum class Inexact : uint8_t {
+    ledger_full = 0,
+    sets_full = 1,
+    devices_full = 2,
+    names_full = 3,
+    core_sets_full = 4,
+    threads_share_ring = 5,
+    implausible_size = 6,
+    unknown_set = 7,
+    unknown_kind = 8,
+    reentered = 9,
+    unknown_free = 10,
+    double_free = 11,
+    ambiguous_free = 12,
+    name_cut = 13,
+    scope_too_deep = 14,
+    no_host_memory = 15,
+    unknown_device = 16,
+};
+constexpr uint32_t kInexactCounters = 17;
+constexpr uint32_t kInexactCounterPlaces = 32;
+
+constexpr const char* reason(Inexact what) {
+    constexpr const char* kReasons[kInexactCounters] = {
+        "ledger full: allocations not recorded",
+        "device sets full: sets not recorded",
+        "device table full: devices not recorded",
+        "name table full: names not recorded",
+        "core set table full: core masks not recorded",
+        "more threads than rings: they share one",
+        "implausible size: allocations not recorded",
+        "allocation in an unknown or closed device set: not recorded",
+        "unknown kind: allocations not recorded",
+        "call from a signal handler inside another call: not recorded",
+        "free of something unknown",
+        "double free",
+        "ambiguous free: several allocations matched",
+        "name longer than its limit: cut",
+        "scopes nested too deep: inner names not recorded",
+        "no memory for the ledger: allocations not recorded",
+        "device set with an unknown device: it counts on the others only",
+    };
+    return kReasons[static_cast<uint32_t>(what)];
+}
+
+// ---- handles: which slot, at which generation ----------------------------------------------------------------------
+
+struct SlotRef {
+    uint32_t slot = 0;        // 24 bits
+    uint64_t generation = 0;  // 40 bits
+
+    static constexpr SlotRef unpack(uint64_t word) {
+        return {static_cast<uint32_t>(word >> kGenerationBits), word & kGenerationMask};
+    }
+    constexpr uint64_t pack() const { return uint64_t{slot} << kGenerationBits | generation; }
+};
+
+// ---- the ledger ----------------------------------------------------------------------------------------------------
+
+struct Allocation {
+    uint64_t address = 0;
+    uint64_t requested = 0;  // logical bytes on one device
+    uint64_t reserved = 0;   // what the allocator gave away on one device; the requested bytes where it is not known
+    uint64_t ticks = 0;
+    uint64_t owner = 0;      // buffer id, program or kernel id
+    uint32_t name = 0;
+    uint16_t core_set = 0;   // 0: none or unknown
+    uint32_t thread = 0;
+    uint8_t set = 0;
+    Kind kind = Kind::dram;
+    uint16_t flags = 0;
+
+    // The bytes that count as used on each member of the set.
+    constexpr uint64_t used() const { return adds_bytes(flags) ? reserved : 0; }
+    constexpr uint64_t counted_request() const { return adds_bytes(flags) ? requested : 0; }
+};
+
+using LedgerSlot = BasicSlot<Word, 8>;
+constexpr size_t kNamingWord = 6;  // name, core set and 16 bits of the generation: see tag() in src/client
+
+constexpr uint64_t naming_word(uint32_t name, uint16_t core_set, uint64_t generation) {
+    return uint64_t{name} << 32 | uint64_t{core_set} << 16 | (generation & 0xffff);
+}
+
+constexpr void encode(const Allocation& a, uint64_t generation, uint64_t (&payload)[LedgerSlot::kPayloadWords]) {
+    payload[0] = a.address;
+    payload[1] = a.requested;
+    payload[2] = a.reserved;
+    payload[3] = a.ticks;
+    payload[4] = a.owner;
+    payload[5] = naming_word(a.name, a.core_set, generation);
+    payload[6] = uint64_t{a.thread} << 32 | uint64_t{a.set} << 24 | uint64_t(a.kind) << 16 | a.flags;
+}
+
+constexpr Allocation decode_allocation(const uint64_t (&payload)[LedgerSlot::kPayloadWords]) {
+    Allocation a;
+    a.address = payload[0];
+    a.requested = payload[1];
+    a.reserved = payload[2];
+    a.ticks = payload[3];
+    a.owner = payload[4];
+    a.name = static_cast<uint32_t>(payload[5] >> 32);
+    a.core_set = static_cast<uint16_t>(payload[5] >> 16);
+    a.thread = static_cast<uint32_t>(payload[6] >> 32);
+    a.set = static_cast<uint8_t>(payload[6] >> 24);
+    a.kind = static_cast<Kind>(payload[6] >> 16 & 0xff);
+    a.flags = static_cast<uint16_t>(payload[6]);
+    return a;
+}
+
+// ---- ring records --------------------------------------------------------------------------------------------------
+
+// allocate, free: what happened to which slot. open_set, close_set: `set`. failure: `slot` is the failure's index.
+struct Event {
+    EventType type = EventType::allocate;
+    Kind kind = Kind::dram;
+    uint64_t ticks = 0;  // the low 4 bits are lost
+    SlotRef slot;
+    uint64_t address = 0;
+    uint64_t requested = 0;
+    uint16_t name = 0;
+    uint8_t set = 0;
+};
+
+using RingRecord = BasicRecord<Word>;
+
+constexpr void encode(const Event& e, uint64_t (&record)[kRecordWords]) {
+    record[0] = (e.ticks >> 4) << 8 | uint64_t(e.kind) << 4 | uint64_t(e.type);
+    record[1] = e.slot.pack();
+    record[2] = e.address;
+    record[3] = e.requested << 24 | uint64_t{e.name} << 8 | e.set;
+}
+
+constexpr Event decode_event(const uint64_t (&record)[kRecordWords]) {
+    Event e;
+    e.type = static_cast<EventType>(record[0] & 15);
+    e.kind = static_cast<Kind>(record[0] >> 4 & 15);
+    e.ticks = record[0] >> 8 << 4;
+    e.slot = SlotRef::unpack(record[1]);
+    e.address = record[2];
+    e.requested = record[3] >> 24;
+    e.name = static_cast<uint16_t>(record[3] >> 8);
+    e.set = static_cast<uint8_t>(record[3]);
+    return e;
+}
+
+// ---- counters ------------------------------------------------------------------------------------------------------
+
+struct alignas(64) Pool {
+    Word used;  // bytes now
+    Word peak;  // the highest value that `used` has had, exactly
+    Word unused[6];
+};
+
+// One writer's share. A share may be below zero (this thread frees what another allocated): sum modulo 2^64 first.
+struct Tally {
+    Word requested;          // bytes now
+    Word count;              // allocations that add bytes
+    Word planned_and_views;  // planned in the low half, views in the high half
+    Word reserved_unknown;   // allocations whose used bytes are their requested bytes
+};
+
+constexpr uint32_t pool_index(uint32_t set, Kind kind) { return set * kKindsPerSet + static_cast<uint32_t>(kind); }
+
+// ---- the other slots -----------------------------------------------------------------------------------------------
+
+using DeviceSlot = BasicSlot<Word, 32>;   // payload: ttmem_device_info
+using SetSlot = BasicSlot<Word, 8>;       // payload: DeviceSet
+using CoreSetSlot = BasicSlot<Word, 8>;   // payload: four words of mask, bit 16 y + x
+using FailureSlot = BasicSlot<Word, 16>;  // payload: Failure
+using Name = BasicName<Word>;
+
+struct DeviceSet {
+    uint64_t members = 0;  // bit i: entry i of the device table
+    uint64_t opened_ticks = 0;
+    uint64_t closed_ticks = 0;  // 0: open. A closed set keeps its members and peaks until its entry is used again
+    uint64_t label = 0;         // a name
+    uint64_t unused[3] = {};
+};
+static_assert(sizeof(DeviceSet) == SetSlot::kPayloadWords * 8);
+constexpr size_t kMembersWord = 1;
+constexpr size_t kClosedTicksWord = 3;
+
+struct Failure {
+    uint64_t ticks = 0;
+    uint8_t type = 0;  // FailureType
+    uint8_t kind = 0;
+    uint8_t set = 0;
+    uint8_t core_x = 0, core_y = 0;
+    uint8_t blocker_kind = 0;
+    uint8_t has_blocker = 0;
+    uint8_t has_device = 0;
+    uint64_t requested = 0;
+    uint64_t needed = 0;
+    uint64_t free = 0;
+    uint64_t largest_free = 0;
+    uint64_t program = 0;
+    uint64_t members = 0;
+    uint32_t name = 0;
+    uint32_t thread = 0;
+    uint64_t address = 0;  // an unknown free: what was to be freed
+    uint64_t blocker_address = 0;
+    uint64_t blocker_requested = 0;
+    uint64_t blocker_reserved = 0;
+    uint64_t blocker_owner = 0;
+    uint32_t blocker_name = 0;
+    int32_t device = 0;  // an unknown free: on which device, where has_device
+};
+static_assert(sizeof(Failure) == FailureSlot::kPayloadWords * 8);
+
+// Where the n-th failure of a type stands: the first few stay, the last few go round.
+constexpr uint32_t failure_index(FailureType type, uint64_t n) {
+    const uint64_t place = n < kFirstFailures ? n : kFirstFailures + (n - kFirstFailures) % kLastFailures;
+    return static_cast<uint32_t>(type) * kFailuresPerType + static_cast<uint32_t>(place);
+}
+
+struct alignas(64) Writer {
+    Word head;    // records ever written to its ring
+    Word intent;  // SlotRef of the event being recorded; 0 = none
+    Word thread;  // thread id; 0 = nobody's. A thread that ends gives its line back, and the next goes on at this head
+    Word unused[5];
+};
+
+// ---- the header ----------------------------------------------------------------------------------------------------
+
+enum class RegionId : uint32_t {
+    devices = 0,
+    sets,
+    core_sets,
+    pools,
+    tallies,
+    names,
+    failures,
+    writers,
+    rings,
+    ledger,
+};
+constexpr uint32_t kRegions = 10;
+constexpr uint32_t kRegionTableEntries = 16;
+
+struct Region {
+    uint64_t offset = 0;
+    uint32_t stride = 0;
+    uint32_t count = 0;
+
+    constexpr uint64_t bytes() const { return uint64_t{stride} * count; }
+};
+
+struct Header {
+    Word magic;
+    uint32_t abi_version;
+    uint32_t header_bytes;
+    uint64_t segment_bytes;
+    uint32_t pid;  // as its own pid namespace counts
+    uint32_t clock_kind;
+    uint64_t start_time;  // of the process: clock ticks since boot, as in /proc/PID/stat
+    uint64_t boot_id[2];
+    uint64_t clock_ticks;         // one moment on the clock of the events ...
+    uint64_t clock_monotonic_ns;  // ... and on CLOCK_MONOTONIC: with the same pair taken now a reader knows the rate
+    uint64_t unused[6];
+
+    Region region[kRegionTableEntries];
+
+    Word devices_used;  // high-water marks: how many entries of a region have ever been in use
+    Word sets_used;
+    Word core_sets_used;
+    Word names_used;
+    Word writers_used;
+    Word slots_used;
+    Word failures[kFailureTypes];  // how many there ever were
+    Word unused_marks[7];
+
+    Word inexact[kInexactCounterPlaces];
+};
+
+// ---- the format, nailed --------------------------------------------------------------------------------------------
+
+static_assert(sizeof(LedgerSlot) == 64 && sizeof(RingRecord) == 32 && sizeof(Pool) == 64 && sizeof(Tally) == 32);
+static_assert(sizeof(DeviceSlot) == 256 && sizeof(SetSlot) == 64 && sizeof(CoreSetSlot) == 64);
+static_assert(sizeof(FailureSlot) == 128 && sizeof(Name) == 128 && sizeof(Writer) == 64 && sizeof(Region) == 16);
+static_assert(offsetof(Header, magic) == 0 && offsetof(Header, abi_version) == 8);
+static_assert(offsetof(Header, header_bytes) == 12 && offsetof(Header, segment_bytes) == 16);
+static_assert(offsetof(Header, pid) == 24 && offsetof(Header, clock_kind) == 28);
+static_assert(offsetof(Header, start_time) == 32 && offsetof(Header, boot_id) == 40);
+static_assert(offsetof(Header, clock_ticks) == 56 && offsetof(Header, clock_monotonic_ns) == 64);
+static_assert(offsetof(Header, region) == 120 && offsetof(Header, devices_used) == 376);
+static_assert(offsetof(Header, sets_used) == 384 && offsetof(Header, core_sets_used) == 392);
+static_assert(offsetof(Header, names_used) == 400 && offsetof(Header, writers_used) == 408);
+static_assert(offsetof(Header, slots_used) == 416 && offsetof(Header, failures) == 424);
+static_assert(offsetof(Header, inexact) == 504 && sizeof(Header) == 760);
+static_assert(offsetof(Pool, used) == 0 && offsetof(Pool, peak) == 8);
+static_assert(offsetof(Tally, requested) == 0 && offsetof(Tally, count) == 8);
+static_assert(offsetof(Tally, planned_and_views) == 16 && offsetof(Tally, reserved_unknown) == 24);
+static_assert(offsetof(Writer, head) == 0 && offsetof(Writer, intent) == 8 && offsetof(Writer, thread) == 16);
+static_assert(offsetof(Failure, requested) == 16 && offsetof(Failure, name) == 64);
+static_assert(offsetof(Failure, address) == 72 && offsetof(Failure, blocker_name) == 112);
+
+// How many entries the adjustable regions have.
+struct Sizes {
+    uint32_t names = kDefaultNames;
+    uint32_t writers = kDefaultWriters;
+    uint32_t ring_records = kDefaultRingRecords;
+    uint32_t slots = kDefaultSlots;
+};
+
+constexpr uint64_t kPage = 4096;
+constexpr uint64_t round_to_page(uint64_t bytes) { return (bytes + kPage - 1) / kPage * kPage; }
+
+// Lays out the regions one after another, each on a page of its own; returns the size of the segment.
+// The ring region has one entry a writer, and the tally region one entry a writer too (all its pools).
+constexpr uint64_t lay_out(const Sizes& sizes, Region (&region)[kRegionTableEntries]) {
+    const struct {
+        RegionId id;
+        uint64_t stride;
+        uint32_t count;
+    } plan[kRegions] = {
+        {RegionId::devices, sizeof(DeviceSlot), kMaxDevices},
+        {RegionId::sets, sizeof(SetSlot), kMaxSets},
+        {RegionId::core_sets, sizeof(CoreSetSlot), kMaxCoreSets},
+        {RegionId::pools, sizeof(Pool), kMaxPools},
+        {RegionId::tallies, sizeof(Tally) * uint64_t{kMaxPools}, sizes.writers},
+        {RegionId::names, sizeof(Name), sizes.names},
+        {RegionId::failures, sizeof(FailureSlot), kFailureTypes * kFailuresPerType},
+        {RegionId::writers, sizeof(Writer), sizes.writers},
+        {RegionId::rings, sizeof(RingRecord) * uint64_t{sizes.ring_records}, sizes.writers},
+        {RegionId::ledger, sizeof(LedgerSlot), sizes.slots},
+    };
+    uint64_t offset = round_to_page(sizeof(Header));
+    for (const auto& p : plan) {
+        region[static_cast<uint32_t>(p.id)] = Region{offset, static_cast<uint32_t>(p.stride), p.count};
+        offset += round_to_page(p.stride * p.count);
+    }
+    return offset;
+}
+
+}  // namespace ttmem::segment

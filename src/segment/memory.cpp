@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "segment/memory.hpp"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "segment/layout.hpp"
+
+namespace ttmem::segment {
+
+using base::Error;
+
+base::Expected<Memory> Memory::map(base::Descriptor file) {
+    struct stat info {};
+    if (fstat(file.get(), &info) != 0) {
+        return base::error(Error::Code::failed, std::string("can't be looked at: ") + strerror(errno));
+    }
+    const int seals = fcntl(file.get(), F_GET_SEALS);
+    constexpr int kNeeded = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_FUTURE_WRITE | F_SEAL_SEAL;
+    if (seals < 0 || info.st_size == 0) {
+        return base::error(seals < 0 ? Error::Code::refused : Error::Code::unfinished, "is not a sealed memfd");
+    }
+    if ((seals & kNeeded) != kNeeded) {
+        // A client seals right after it has mapped: without any seal it may be on its way there.
+        return base::error(seals == 0 ? Error::Code::unfinished : Error::Code::refused, "lacks a seal");
+    }
+    const auto size = static_cast<uint64_t>(info.st_size);
+    if (size < sizeof(Header) || size > kMaxSegmentBytes || size % kPage != 0) {
+        return base::error(Error::Code::refused, "has a size that no segment has: " + std::to_string(size));
+    }
+    void* map = mmap(nullptr, size, PROT_READ, MAP_SHARED, file.get(), 0);
+    if (map == MAP_FAILED) {
+        return base::error(Error::Code::failed, std::string("can't be mapped: ") + strerror(errno));
+    }
+    Memory memory;
+    memory.file_ = std::move(file);
+    memory.start_ = static_cast<const unsigned char*>(map);
+    memory.size_ = size;
+    memory.mapped_ = true;
+    memory.data_page_.resize(size / kPage);
+    return memory;
+}
+
+Memory Memory::over(const void* start, size_t size) {
+    Memory memory;
+    memory.start_ = static_cast<const unsigned char*>(start);
+    memory.size_ = size;
+    return memory;
+}
+
+Memory::Memory(Memory&& other) noexcept { *this = std::move(other); }
+
+Memory& Memory::operator=(Memory&& other) noexcept {
+    std::swap(file_, other.file_);
+    std::swap(start_, other.start_);
+    std::swap(size_, other.size_);
+    std::swap(mapped_, other.mapped_);
+    std::swap(data_page_, other.data_page_);
+    return *this;
+}
+
+Memory::~Memory() {
+    if (mapped_) {
+        munmap(const_cast<unsigned char*>(start_), size_);
+    }
+}
+
+const unsigned char* Memory::at(uint64_t offset, uint64_t length) const {
+    if (offset > size_ || length > size_ - offset) {
+        return nullptr;
+    }
+    return data_end(offset, offset + length) == offset + length ? start_ + offset : nullptr;
+}
+
+uint64_t Memory::data_end(uint64_t offset, uint64_t limit) const {
+    limit = std::min(limit, size_);
+    if (!mapped_ || offset >= limit) {
+        return std::max(offset, limit);
+    }
+    uint64_t page = offset / kPage;
+    const uint64_t end = (limit + kPage - 1) / kPage;
+    while (page < end) {
+        if (data_page_[page]) {
+            ++page;
+            continue;
+        }
+        const off_t at = static_cast<off_t>(page * kPage);
+        if (lseek(file_.get(), at, SEEK_DATA) != at) {
+            break;
+        }
+        const off_t hole = lseek(file_.get(), at, SEEK_HOLE);
+        const uint64_t known = std::min(hole < 0 ? page + 1 : static_cast<uint64_t>(hole) / kPage, end);
+        if (known <= page) {
+            break;
+        }
+        std::fill(data_page_.begin() + static_cast<ptrdiff_t>(page), data_page_.begin() + static_cast<ptrdiff_t>(known),
+                  true);
+        page = known;
+    }
+    return std::clamp(page * kPage, offset, limit);
+}
+
+uint64_t Memory::next_data(uint64_t offset, uint64_t limit) const {
+    limit = std::min(limit, size_);
+    if (!mapped_ || offset >= limit) {
+        return std::min(offset, limit);
+    }
+    const off_t found = lseek(file_.get(), static_cast<off_t>(offset), SEEK_DATA);
+    return found < 0 ? limit : std::clamp(static_cast<uint64_t>(found), offset, limit);
+}
+
+}  // namespace ttmem::segment

@@ -1,0 +1,386 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "segment/reader.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <numeric>
+
+#include "base/text.hpp"
+
+namespace ttmem::segment {
+
+using base::Error;
+
+namespace {
+
+constexpr int kQuietTries = 8;
+constexpr uint32_t kMaxNameDepth = kMaxScopeDepth + 2;  // a scope path, a tag on it, and one to see that it ends
+
+// What a region needs so that this reader can walk it: strides may have grown since, entries may be fewer or more.
+struct Need {
+    RegionId id;
+    uint32_t least_stride;
+    uint32_t least_count;
+};
+constexpr Need kNeeds[kRegions] = {
+    {RegionId::devices, sizeof(DeviceSlot), 1},  {RegionId::sets, sizeof(SetSlot), 1},
+    {RegionId::core_sets, sizeof(CoreSetSlot), 1}, {RegionId::pools, sizeof(Pool), 1},
+    {RegionId::tallies, sizeof(Tally), 1},       {RegionId::names, sizeof(Name), 1},
+    {RegionId::failures, sizeof(FailureSlot), kFailureTypes * kFailuresPerType},
+    {RegionId::writers, sizeof(Writer), 1},      {RegionId::rings, sizeof(RingRecord), 1},
+    {RegionId::ledger, sizeof(LedgerSlot), 1},
+};
+
+bool fits(const Region& region, const Need& need, uint64_t size) {
+    return region.offset % 64 == 0 && region.offset >= sizeof(Header) && region.stride % 8 == 0 &&
+           region.stride >= need.least_stride && region.count >= need.least_count && region.offset <= size &&
+           region.bytes() <= size - region.offset;
+}
+
+template <class Slot>
+bool read_slot(const Slot* slot, uint64_t (&payload)[Slot::kPayloadWords]) {
+    return slot != nullptr && slot->read(payload) != 0;
+}
+
+}  // namespace
+
+uint64_t Cursor::kept() const {
+    return std::accumulate(rings.begin(), rings.end(), uint64_t{0}, [](uint64_t sum, auto& r) { return sum + r.kept; });
+}
+
+uint64_t Cursor::lost() const {
+    return std::accumulate(rings.begin(), rings.end(), uint64_t{0}, [](uint64_t sum, auto& r) { return sum + r.lost; });
+}
+
+base::Expected<Reader> Reader::open(base::Descriptor file) {
+    auto memory = Memory::map(std::move(file));
+    if (!memory) {
+        return tl::unexpected(std::move(memory.error()));
+    }
+    Reader reader(std::move(*memory));
+    if (auto problem = reader.check()) {
+        return tl::unexpected(std::move(*problem));
+    }
+    return reader;
+}
+
+base::Expected<Reader> Reader::over(const void* start, size_t size) {
+    Reader reader(Memory::over(start, size));
+    if (auto problem = reader.check()) {
+        return tl::unexpected(std::move(*problem));
+    }
+    return reader;
+}
+
+// Copies out of the header, once, all that later looks depend on.
+std::optional<Error> Reader::check() {
+    if (memory_.at(0, sizeof(Header)) == nullptr) {
+        return Error{Error::Code::unfinished, "is empty"};
+    }
+    const Header& from = header();
+    // SYNC POINT: with the client's last store when it made the segment.
+    const uint64_t magic = from.magic.load(std::memory_order_acquire);
+    if (magic == 0) {
+        return Error{Error::Code::unfinished, "is not finished"};
+    }
+    if (magic != kMagic) {
+        return Error{Error::Code::refused, "does not start with the magic of a segment"};
+    }
+    // From here on the header does not change, but a hostile one may: one copy, then only the copy.
+    Header copy{};
+    std::memcpy(static_cast<void*>(&copy.abi_version), &from.abi_version,
+                offsetof(Header, devices_used) - offsetof(Header, abi_version));
+    if (copy.abi_version != kAbiVersion) {
+        return Error{Error::Code::refused, "has ABI version " + std::to_string(copy.abi_version) +
+                                               ", and this reader knows " + std::to_string(kAbiVersion)};
+    }
+    if (copy.segment_bytes != memory_.size() || copy.header_bytes < sizeof(Header)) {
+        return Error{Error::Code::refused, "says it has " + std::to_string(copy.segment_bytes) + " bytes, and has " +
+                                               std::to_string(memory_.size())};
+    }
+    for (const Need& need : kNeeds) {
+        Region& region = region_[static_cast<uint32_t>(need.id)];
+        region = copy.region[static_cast<uint32_t>(need.id)];
+        if (!fits(region, need, memory_.size())) {
+            return Error{Error::Code::refused, "has a region table that does not fit it"};
+        }
+    }
+    const Region& rings = region(RegionId::rings);
+    ring_capacity_ = rings.stride / sizeof(RingRecord);
+    const uint64_t pools = uint64_t{region(RegionId::sets).count} * kKindsPerSet;
+    if (!std::has_single_bit(ring_capacity_) || rings.count < region(RegionId::writers).count ||
+        region(RegionId::tallies).count < region(RegionId::writers).count ||
+        region(RegionId::tallies).stride < pools * sizeof(Tally) || region(RegionId::pools).count < pools) {
+        return Error{Error::Code::refused, "has a region table that contradicts itself"};
+    }
+    pid_ = copy.pid;
+    start_time_ = copy.start_time;
+    clock_kind_ = copy.clock_kind == static_cast<uint32_t>(ClockKind::tsc) ? ClockKind::tsc : ClockKind::monotonic_ns;
+    clock_then_ = {copy.clock_ticks, copy.clock_monotonic_ns};
+    return std::nullopt;
+}
+
+template <class T>
+const T* Reader::entry(RegionId id, uint64_t index) const {
+    const Region& in = region(id);
+    if (index >= in.count) {
+        return nullptr;
+    }
+    return reinterpret_cast<const T*>(memory_.at(in.offset + index * in.stride, sizeof(T)));
+}
+
+uint32_t Reader::used(const Word Header::*mark, RegionId id) const {
+    const uint64_t value = (header().*mark).load(std::memory_order_acquire);
+    return static_cast<uint32_t>(std::min<uint64_t>(value, region(id).count));
+}
+
+std::vector<std::optional<ttmem_device_info>> Reader::devices() const {
+    std::vector<std::optional<ttmem_device_info>> result(used(&Header::devices_used, RegionId::devices));
+    for (size_t i = 0; i < result.size(); ++i) {
+        uint64_t payload[DeviceSlot::kPayloadWords];
+        if (read_slot(entry<DeviceSlot>(RegionId::devices, i), payload)) {
+            ttmem_device_info info;
+            std::memcpy(&info, payload, sizeof info);
+            result[i] = info;
+        }
+    }
+    return result;
+}
+
+std::vector<SetTotals> Reader::read_sets() const {
+    std::vector<SetTotals> result;
+    const uint32_t count = used(&Header::sets_used, RegionId::sets);
+    for (uint32_t i = 0; i < count; ++i) {
+        const auto* slot = entry<SetSlot>(RegionId::sets, i);
+        uint64_t payload[SetSlot::kPayloadWords];
+        const uint64_t generation = slot == nullptr ? 0 : slot->read(payload);
+        if (generation != 0) {
+            SetTotals set;
+            set.index = i;
+            set.generation = generation;
+            std::memcpy(&set.set, payload, sizeof set.set);
+            result.push_back(set);
+        }
+    }
+    return result;
+}
+
+// SYNC POINT: with count_in_pool() in src/client.
+void Reader::add_counters(SetTotals& set, uint32_t writers) const {
+    const Region& tallies = region(RegionId::tallies);
+    for (uint32_t kind = 0; kind < kKinds; ++kind) {
+        const uint32_t index = pool_index(set.index, static_cast<Kind>(kind));
+        PoolTotals& totals = set.pools[kind];
+        if (const auto* pool = entry<Pool>(RegionId::pools, index)) {
+            totals.used = pool->used.load(std::memory_order_acquire);
+            totals.peak = pool->peak.load(std::memory_order_relaxed);
+        }
+        uint64_t planned_and_views = 0;
+        for (uint32_t line = 0; line < writers; ++line) {
+            const uint64_t offset = tallies.offset + uint64_t{line} * tallies.stride + uint64_t{index} * sizeof(Tally);
+            const auto* tally = reinterpret_cast<const Tally*>(memory_.at(offset, sizeof(Tally)));
+            if (tally != nullptr) {
+                totals.requested += tally->requested.load(std::memory_order_acquire);
+                totals.count += tally->count.load(std::memory_order_acquire);
+                totals.reserved_unknown += tally->reserved_unknown.load(std::memory_order_acquire);
+                planned_and_views += tally->planned_and_views.load(std::memory_order_acquire);
+            }
+        }
+        totals.planned = static_cast<uint32_t>(planned_and_views);
+        totals.views = planned_and_views >> 32;
+    }
+}
+
+namespace {
+
+// No event in flight, and none since: then the counters between the two looks are those of one moment.
+bool is_quiet(const std::vector<WriterState>& before, const std::vector<WriterState>& after) {
+    return std::equal(before.begin(), before.end(), after.begin(), after.end(),
+                      [](const WriterState& a, const WriterState& b) {
+                          return a.intent == 0 && b.intent == 0 && a.written == b.written;
+                      });
+}
+
+bool same_sets(const std::vector<SetTotals>& a, const std::vector<SetTotals>& b) {
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const SetTotals& x, const SetTotals& y) {
+        return x.index == y.index && x.generation == y.generation;
+    });
+}
+
+}  // namespace
+
+Totals Reader::totals() const {
+    Totals result;
+    for (int attempt = 0; attempt < kQuietTries; ++attempt) {
+        const std::vector<WriterState> before = writers();
+        result.sets = read_sets();
+        for (SetTotals& set : result.sets) {
+            add_counters(set, static_cast<uint32_t>(before.size()));
+        }
+        result.settling = !is_quiet(before, writers()) || !same_sets(result.sets, read_sets());
+        if (!result.settling) {
+            break;
+        }
+    }
+    return result;
+}
+
+Totals Reader::totals_from_ledger() const {
+    Totals result;
+    result.sets = read_sets();
+    std::vector<SetTotals*> by_index(region(RegionId::sets).count, nullptr);
+    for (SetTotals& set : result.sets) {
+        by_index[set.index] = &set;
+    }
+    const std::vector<WriterState> before = writers();
+    for_each_live([&](SlotRef, const Allocation& a) {
+        SetTotals* set = a.set < by_index.size() ? by_index[a.set] : nullptr;
+        if (set == nullptr || static_cast<uint32_t>(a.kind) >= kKinds) {
+            return true;
+        }
+        PoolTotals& totals = set->pools[static_cast<uint32_t>(a.kind)];
+        totals.used += a.used();
+        totals.requested += a.counted_request();
+        totals.count += adds_bytes(a.flags) ? 1 : 0;
+        totals.planned += (a.flags & kPlanned) != 0 ? 1 : 0;
+        totals.views += (a.flags & (kPlanned | kView)) == kView ? 1 : 0;
+        totals.reserved_unknown += adds_bytes(a.flags) && (a.flags & kReservedUnknown) != 0 ? 1 : 0;
+        return true;
+    });
+    result.settling = !is_quiet(before, writers());
+    return result;
+}
+
+void Reader::for_each_live(const std::function<bool(SlotRef, const Allocation&)>& take) const {
+    const Region& ledger = region(RegionId::ledger);
+    const uint64_t end = ledger.offset + uint64_t{slots_used()} * ledger.stride;
+    uint64_t offset = ledger.offset;
+    while (offset < end) {
+        const uint64_t data = memory_.data_end(offset, end);
+        for (; offset + sizeof(LedgerSlot) <= data; offset += ledger.stride) {
+            const auto* slot = reinterpret_cast<const LedgerSlot*>(memory_.start() + offset);
+            uint64_t payload[LedgerSlot::kPayloadWords];
+            const uint64_t generation = slot->read(payload);
+            if (generation == 0) {
+                continue;
+            }
+            const auto index = static_cast<uint32_t>((offset - ledger.offset) / ledger.stride);
+            if (!take({index, generation & kGenerationMask}, decode_allocation(payload))) {
+                return;
+            }
+        }
+        if (offset >= end) {
+            return;
+        }
+        // A hole: on with the first slot that begins in data.
+        const uint64_t next = memory_.next_data(std::max(offset, data), end);
+        offset += std::max<uint64_t>(1, (next - offset + ledger.stride - 1) / ledger.stride) * ledger.stride;
+    }
+}
+
+std::string Reader::name(uint64_t id) const {
+    std::string path;
+    for (uint32_t depth = 0; id != 0 && depth < kMaxNameDepth; ++depth) {
+        const auto* name = id < used(&Header::names_used, RegionId::names) ? entry<Name>(RegionId::names, id) : nullptr;
+        char text[kMaxNameBytes];
+        uint32_t parent = 0;
+        const uint32_t length = name == nullptr ? 0 : name->read(text, parent);
+        if (length == 0) {
+            break;
+        }
+        path.insert(0, (parent == 0 ? "" : "/") + base::printable({text, length}));
+        id = parent;
+    }
+    return path;
+}
+
+std::optional<CoreMask> Reader::cores(uint16_t core_set) const {
+    uint64_t payload[CoreSetSlot::kPayloadWords];
+    if (core_set == 0 || core_set >= used(&Header::core_sets_used, RegionId::core_sets) ||
+        !read_slot(entry<CoreSetSlot>(RegionId::core_sets, core_set), payload)) {
+        return std::nullopt;
+    }
+    CoreMask mask{};
+    std::memcpy(mask.data(), payload, sizeof mask);
+    return mask;
+}
+
+uint64_t Reader::failure_count(FailureType type) const {
+    return header().failures[static_cast<uint32_t>(type)].load(std::memory_order_acquire);
+}
+
+std::vector<Failure> Reader::failures() const {
+    std::vector<Failure> result;
+    for (uint32_t type = 0; type < kFailureTypes; ++type) {
+        const auto first = result.size();
+        for (uint32_t place = 0; place < kFailuresPerType; ++place) {
+            uint64_t payload[FailureSlot::kPayloadWords];
+            if (read_slot(entry<FailureSlot>(RegionId::failures, type * kFailuresPerType + place), payload)) {
+                Failure failure;
+                std::memcpy(static_cast<void*>(&failure), payload, sizeof failure);
+                failure.type = static_cast<uint8_t>(type);
+                result.push_back(failure);
+            }
+        }
+        std::stable_sort(result.begin() + static_cast<ptrdiff_t>(first), result.end(),
+                         [](const Failure& a, const Failure& b) { return a.ticks < b.ticks; });
+    }
+    return result;
+}
+
+uint64_t Reader::inexact(Inexact what) const {
+    return header().inexact[static_cast<uint32_t>(what)].load(std::memory_order_relaxed);
+}
+
+std::vector<WriterState> Reader::writers() const {
+    std::vector<WriterState> result(used(&Header::writers_used, RegionId::writers));
+    for (uint32_t line = 0; line < result.size(); ++line) {
+        result[line].line = line;
+        if (const auto* writer = entry<Writer>(RegionId::writers, line)) {
+            // SYNC POINT: with the recording of an event, which sets intent first and clears it last.
+            result[line].intent = writer->intent.load(std::memory_order_acquire);
+            result[line].written = writer->head.load(std::memory_order_acquire);
+            result[line].thread = static_cast<uint32_t>(writer->thread.load(std::memory_order_relaxed));
+        }
+    }
+    return result;
+}
+
+void Reader::follow(Cursor& cursor, const std::function<void(uint32_t line, const Event&)>& take) const {
+    const uint32_t lines = used(&Header::writers_used, RegionId::writers);
+    if (cursor.rings.size() < lines) {
+        cursor.rings.resize(lines);
+    }
+    const Region& rings = region(RegionId::rings);
+    for (uint32_t line = 0; line < lines; ++line) {
+        const auto* writer = entry<Writer>(RegionId::writers, line);
+        const auto* ring = reinterpret_cast<const RingRecord*>(
+            memory_.at(rings.offset + uint64_t{line} * rings.stride, rings.stride));
+        if (writer == nullptr || ring == nullptr) {
+            continue;
+        }
+        follow_ring(ring, ring_capacity_, writer->head, cursor.rings[line],
+                    [&](const uint64_t(&record)[kRecordWords]) { take(line, decode_event(record)); });
+    }
+}
+
+Cursor Reader::cursor_at_end() const {
+    Cursor cursor;
+    for (const WriterState& writer : writers()) {
+        cursor.rings.push_back({writer.written, 0, 0});
+    }
+    return cursor;
+}
+
+uint32_t Reader::slots_used() const { return used(&Header::slots_used, RegionId::ledger); }
+
+uint64_t Reader::events_written() const {
+    uint64_t sum = 0;
+    for (const WriterState& writer : writers()) {
+        sum += writer.written;
+    }
+    return sum;
+}
+
+}  // namespace ttmem::segment

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Reading a segment that somebody else writes, or wrote, or only pretends to: everything is copied before it is looked
+// at, every index is checked against bounds that were copied once, and every loop ends. Nothing in a segment can crash,
+// hang or grow a reader. One reader is used by one thread at a time.
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/error.hpp"
+#include "segment/clock.hpp"
+#include "segment/layout.hpp"
+#include "segment/memory.hpp"
+#include "ttmem/ttmem.h"
+
+namespace ttmem::segment {
+
+// What a pool holds now.
+struct PoolTotals {
+    uint64_t used = 0;
+    uint64_t requested = 0;
+    uint64_t peak = 0;
+    uint64_t count = 0;
+    uint64_t planned = 0;
+    uint64_t views = 0;
+    uint64_t reserved_unknown = 0;
+
+    bool operator==(const PoolTotals&) const = default;
+};
+
+struct SetTotals {
+    uint32_t index = 0;
+    uint64_t generation = 0;
+    DeviceSet set;
+    std::array<PoolTotals, kKinds> pools{};
+
+    bool is_open() const { return set.closed_ticks == 0; }
+};
+
+struct Totals {
+    std::vector<SetTotals> sets;
+    bool settling = false;  // events were being recorded meanwhile: the figures are those of no single moment
+};
+
+struct WriterState {
+    uint32_t line = 0;
+    uint32_t thread = 0;  // 0: nobody's now
+    uint64_t written = 0;
+    uint64_t intent = 0;  // 0, or the SlotRef of the event in flight
+};
+
+// Where a reader is in all the rings of a segment.
+struct Cursor {
+    std::vector<RingPosition> rings;
+
+    uint64_t kept() const;
+    uint64_t lost() const;
+};
+
+using CoreMask = std::array<uint16_t, 16>;  // bit x of row y
+
+class Reader {
+public:
+    static base::Expected<Reader> open(base::Descriptor file);
+    static base::Expected<Reader> over(const void* start, size_t size);
+
+    // Who the segment says it is of. Only the kernel knows whether that is true.
+    uint32_t pid() const { return pid_; }
+    uint64_t start_time() const { return start_time_; }
+    Clock clock() const { return {clock_kind_, clock_then_, Clock::now(clock_kind_)}; }
+
+    // By index of the device table; nothing where there is none, or it is just being changed.
+    std::vector<std::optional<ttmem_device_info>> devices() const;
+
+    // The pools of every set, from the counters: exact when not settling.
+    Totals totals() const;
+
+    // The same sums from the ledger, without peaks: what holds after a death, and what the counters must equal.
+    Totals totals_from_ledger() const;
+
+    // Every live allocation, in the order of the slots. `take` returns false to stop.
+    void for_each_live(const std::function<bool(SlotRef, const Allocation&)>& take) const;
+
+    // "decoder.3/ttnn::matmul", fit for a terminal; empty for 0 and for what is not there.
+    std::string name(uint64_t id) const;
+    std::optional<CoreMask> cores(uint16_t core_set) const;
+
+    // The failures that are kept, oldest first within each type, and how many there ever were.
+    std::vector<Failure> failures() const;
+    uint64_t failure_count(FailureType type) const;
+
+    uint64_t inexact(Inexact what) const;
+
+    std::vector<WriterState> writers() const;
+
+    // Gives every event since the cursor to `take`, ring by ring.
+    void follow(Cursor& cursor, const std::function<void(uint32_t line, const Event&)>& take) const;
+
+    // A cursor at the present: nothing before it counts as lost.
+    Cursor cursor_at_end() const;
+
+    uint32_t ring_capacity() const { return ring_capacity_; }
+    uint32_t slots_used() const;
+    uint64_t events_written() const;
+
+private:
+    explicit Reader(Memory memory) : memory_(std::move(memory)) {}
+
+    std::optional<base::Error> check();
+    const Region& region(RegionId id) const { return region_[static_cast<uint32_t>(id)]; }
+    uint32_t used(const Word Header::*mark, RegionId id) const;
+    const Header& header() const { return *reinterpret_cast<const Header*>(memory_.start()); }
+    template <class T>
+    const T* entry(RegionId id, uint64_t index) const;
+    std::vector<SetTotals> read_sets() const;
+    void add_counters(SetTotals& set, uint32_t writers) const;
+
+    Memory memory_;
+    std::array<Region, kRegions> region_{};
+    uint32_t pid_ = 0;
+    uint64_t start_time_ = 0;
+    ClockKind clock_kind_ = ClockKind::monotonic_ns;
+    Moment clock_then_;
+    uint32_t ring_capacity_ = 0;
+};
+
+}  // namespace ttmem::segment
