@@ -21,7 +21,7 @@ constexpr uint32_t kDefaultRingRecords = 16'384;  // (env TTMEM_RING_RECORDS) a 
 constexpr uint32_t kDefaultSlots = 1'048'576;     // (env TTMEM_SLOTS) live allocations
 
 constexpr uint32_t kMinNames = 2, kMaxNames = 65'536;  // a ring record holds 16 bits of a name
-constexpr uint32_t kMinWriters = 1, kMaxWriters = 4'096;
+constexpr uint32_t kMinWriters = 1, kMaxWriters = 1'024;
 constexpr uint32_t kMinRingRecords = 16, kMaxRingRecords = 1u << 22;
 constexpr uint32_t kMinSlots = 32, kMaxSlots = 1u << 24;  // a handle holds 24 bits of a slot
 

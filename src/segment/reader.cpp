@@ -14,28 +14,34 @@ using base::Error;
 
 namespace {
 
-constexpr int kQuietTries = 8;
+constexpr int kQuietTries = 4;
 constexpr uint32_t kMaxNameDepth = kMaxScopeDepth + 2;  // a scope path, a tag on it, and one to see that it ends
 
-// What a region needs so that this reader can walk it: strides may have grown since, entries may be fewer or more.
+// What a region must be so that this reader can walk it: strides may have grown since; entries are bounded by the width
+// of the numbers that name them.
 struct Need {
     RegionId id;
     uint32_t least_stride;
     uint32_t least_count;
+    uint32_t most_count;
 };
 constexpr Need kNeeds[kRegions] = {
-    {RegionId::devices, sizeof(DeviceSlot), 1},  {RegionId::sets, sizeof(SetSlot), 1},
-    {RegionId::core_sets, sizeof(CoreSetSlot), 1}, {RegionId::pools, sizeof(Pool), 1},
-    {RegionId::tallies, sizeof(Tally), 1},       {RegionId::names, sizeof(Name), 1},
-    {RegionId::failures, sizeof(FailureSlot), kFailureTypes * kFailuresPerType},
-    {RegionId::writers, sizeof(Writer), 1},      {RegionId::rings, sizeof(RingRecord), 1},
-    {RegionId::ledger, sizeof(LedgerSlot), 1},
+    {RegionId::devices, sizeof(DeviceSlot), 1, kMaxDevices},
+    {RegionId::sets, sizeof(SetSlot), 1, 256},
+    {RegionId::core_sets, sizeof(CoreSetSlot), 1, 65'536},
+    {RegionId::pools, sizeof(Pool), 1, 256 * kKindsPerSet},
+    {RegionId::tallies, sizeof(Tally), 1, kMaxWriters},
+    {RegionId::names, sizeof(Name), 1, kMaxNames},
+    {RegionId::failures, sizeof(FailureSlot), kFailureTypes * kFailuresPerType, UINT32_MAX},
+    {RegionId::writers, sizeof(Writer), 1, kMaxWriters},
+    {RegionId::rings, sizeof(RingRecord), 1, kMaxWriters},
+    {RegionId::ledger, sizeof(LedgerSlot), 1, kMaxSlots},
 };
 
 bool fits(const Region& region, const Need& need, uint64_t size) {
     return region.offset % 64 == 0 && region.offset >= sizeof(Header) && region.stride % 8 == 0 &&
-           region.stride >= need.least_stride && region.count >= need.least_count && region.offset <= size &&
-           region.bytes() <= size - region.offset;
+           region.stride >= need.least_stride && region.count >= need.least_count &&
+           region.count <= need.most_count && region.offset <= size && region.bytes() <= size - region.offset;
 }
 
 template <class Slot>
@@ -168,27 +174,28 @@ std::vector<SetTotals> Reader::read_sets() const {
 
 // SYNC POINT: with count_in_pool() in src/client.
 void Reader::add_counters(SetTotals& set, uint32_t writers) const {
-    const Region& tallies = region(RegionId::tallies);
+    const uint32_t first = set.index * kKindsPerSet;
     for (uint32_t kind = 0; kind < kKinds; ++kind) {
-        const uint32_t index = pool_index(set.index, static_cast<Kind>(kind));
-        PoolTotals& totals = set.pools[kind];
-        if (const auto* pool = entry<Pool>(RegionId::pools, index)) {
-            totals.used = pool->used.load(std::memory_order_acquire);
-            totals.peak = pool->peak.load(std::memory_order_relaxed);
+        if (const auto* pool = entry<Pool>(RegionId::pools, first + kind)) {
+            set.pools[kind].used = pool->used.load(std::memory_order_acquire);
+            set.pools[kind].peak = pool->peak.load(std::memory_order_relaxed);
         }
-        uint64_t planned_and_views = 0;
-        for (uint32_t line = 0; line < writers; ++line) {
-            const uint64_t offset = tallies.offset + uint64_t{line} * tallies.stride + uint64_t{index} * sizeof(Tally);
-            const auto* tally = reinterpret_cast<const Tally*>(memory_.at(offset, sizeof(Tally)));
-            if (tally != nullptr) {
-                totals.requested += tally->requested.load(std::memory_order_acquire);
-                totals.count += tally->count.load(std::memory_order_acquire);
-                totals.reserved_unknown += tally->reserved_unknown.load(std::memory_order_acquire);
-                planned_and_views += tally->planned_and_views.load(std::memory_order_acquire);
-            }
+    }
+    std::array<uint64_t, kKinds> planned_and_views{};
+    const Region& tallies = region(RegionId::tallies);
+    for (uint32_t line = 0; line < writers; ++line) {
+        const uint64_t offset = tallies.offset + uint64_t{line} * tallies.stride + uint64_t{first} * sizeof(Tally);
+        const auto* tally = reinterpret_cast<const Tally*>(memory_.at(offset, kKinds * sizeof(Tally)));
+        for (uint32_t kind = 0; tally != nullptr && kind < kKinds; ++kind) {
+            set.pools[kind].requested += tally[kind].requested.load(std::memory_order_acquire);
+            set.pools[kind].count += tally[kind].count.load(std::memory_order_acquire);
+            set.pools[kind].reserved_unknown += tally[kind].reserved_unknown.load(std::memory_order_acquire);
+            planned_and_views[kind] += tally[kind].planned_and_views.load(std::memory_order_acquire);
         }
-        totals.planned = static_cast<uint32_t>(planned_and_views);
-        totals.views = planned_and_views >> 32;
+    }
+    for (uint32_t kind = 0; kind < kKinds; ++kind) {
+        set.pools[kind].planned = static_cast<uint32_t>(planned_and_views[kind]);
+        set.pools[kind].views = planned_and_views[kind] >> 32;
     }
 }
 
@@ -242,10 +249,12 @@ Totals Reader::totals_from_ledger() const {
         PoolTotals& totals = set->pools[static_cast<uint32_t>(a.kind)];
         totals.used += a.used();
         totals.requested += a.counted_request();
-        totals.count += adds_bytes(a.flags) ? 1 : 0;
-        totals.planned += (a.flags & kPlanned) != 0 ? 1 : 0;
-        totals.views += (a.flags & (kPlanned | kView)) == kView ? 1 : 0;
-        totals.reserved_unknown += adds_bytes(a.flags) && (a.flags & kReservedUnknown) != 0 ? 1 : 0;
+        const bool adds = adds_bytes(a.flags);
+        const bool planned = (a.flags & kPlanned) != 0;
+        totals.count += adds ? 1u : 0u;
+        totals.planned += planned ? 1u : 0u;
+        totals.views += !adds && !planned ? 1u : 0u;
+        totals.reserved_unknown += adds && (a.flags & kReservedUnknown) != 0 ? 1u : 0u;
         return true;
     });
     result.settling = !is_quiet(before, writers());
