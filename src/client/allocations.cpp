@@ -2,7 +2,6 @@
 #include "client/allocations.hpp"
 
 #include "client/failures.hpp"
-#include "client/index.hpp"
 
 namespace ttmem::client {
 
@@ -43,12 +42,12 @@ void spill_magazine(State& state, Thread& thread) {
 }
 
 bool free_slot(State& state, Thread& thread, SlotRef ref) {
-    segment::Allocation a;
-    if (!record_free(state, thread, ref, a)) {
+    const Freed freed = record_free(state, thread, ref);
+    if (freed == Freed::no) {
         return false;
     }
-    if (__builtin_expect(is_indexed(a), 0)) {
-        unindex(state, a, ref.slot);
+    if (__builtin_expect(freed == Freed::yes_and_indexed, 0)) {
+        unindex(state, ref.slot);
     }
     reuse_slot(state, thread, ref.slot);
     return true;

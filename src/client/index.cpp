@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "client/index.hpp"
 
+#include "client/recorder.hpp"
+
 namespace ttmem::client {
 
 uint32_t bucket_of(const State& state, uint32_t scope, uint64_t key) {
@@ -36,8 +38,8 @@ void Chain::remove(uint32_t slot) {
     }
 }
 
-void unindex(State& state, const segment::Allocation& a, uint32_t slot) {
-    Chain chain(state, bucket_of(state, a));
+void unindex(State& state, uint32_t slot) {
+    Chain chain(state, bucket_of(state, load_allocation(state.ledger[slot])));
     chain.remove(slot);
 }
 

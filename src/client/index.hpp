@@ -38,7 +38,7 @@ private:
     Lock lock_;
 };
 
-// Takes a slot that has just been freed out of its chain.
-void unindex(State& state, const segment::Allocation& a, uint32_t slot);
+// Takes a slot that has just been freed, and still holds what it held, out of its chain.
+void unindex(State& state, uint32_t slot);
 
 }  // namespace ttmem::client

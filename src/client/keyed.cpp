@@ -101,14 +101,14 @@ void record_keyed(State& state, Thread& thread, Chain& chain, Allocation& a, uin
 }
 
 // Drops a reference, and with the last one the allocation.
-void release(State& state, Thread& thread, Chain& chain, Found& found) {
+void release(State& state, Thread& thread, Chain& chain, const Found& found) {
     if (found.ambiguous) {
         count(state, Inexact::ambiguous_free);
     }
     if (--chain.link(found.slot).references != 0) {
         return;
     }
-    if (record_free(state, thread, {found.slot, found.generation}, found.allocation)) {
+    if (record_free(state, thread, {found.slot, found.generation}) != Freed::no) {
         chain.remove(found.slot);
         reuse_slot(state, thread, found.slot);
     }
@@ -124,7 +124,7 @@ template <class Matches>
 bool free_newest(State& state, Thread& thread, ttmem_set set, uint64_t address, Class wanted, Matches&& matches) {
     const auto index = static_cast<uint8_t>(set & 0xff);
     Chain chain(state, bucket_of(state, index, address));
-    Found found = find(state, chain, index, address, wanted, matches);
+    const Found found = find(state, chain, index, address, wanted, matches);
     if (found.slot == kNoSlot) {
         return false;
     }

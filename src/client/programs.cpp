@@ -118,9 +118,8 @@ extern "C" void ttmem_program_gone(uint64_t program) {
     for (uint32_t slot = chain.first(); slot != kNoSlot;) {
         const uint32_t next = chain.next(slot);
         const ttmem::segment::SlotRef ref{slot, state.ledger[slot].generation()};
-        Allocation a = load_allocation(state.ledger[slot]);
-        if (ttmem::segment::is_live(ref.generation) && is_of_program(a, program) &&
-            record_free(state, call.thread(), ref, a)) {
+        if (ttmem::segment::is_live(ref.generation) && is_of_program(load_allocation(state.ledger[slot]), program) &&
+            record_free(state, call.thread(), ref) != Freed::no) {
             chain.remove(slot);
             reuse_slot(state, call.thread(), slot);
         }

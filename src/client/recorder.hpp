@@ -10,6 +10,7 @@
 #include <x86intrin.h>
 #endif
 
+#include "client/index.hpp"
 #include "client/state.hpp"
 #include "client/test_points.hpp"
 
@@ -103,31 +104,35 @@ inline segment::SlotRef record_allocation(State& state, Thread& thread, segment:
 
 inline segment::Allocation load_allocation(const segment::LedgerSlot& slot) {
     uint64_t payload[segment::LedgerSlot::kPayloadWords];
+#pragma GCC unroll 8
     for (size_t i = 0; i < segment::LedgerSlot::kPayloadWords; ++i) {
         payload[i] = slot.word[1 + i].load(std::memory_order_relaxed);
     }
     return segment::decode_allocation(payload);
 }
 
-// Ends a live allocation; false if it is not live at that generation, and nothing has changed. The slot itself is given
-// back by reuse_slot(), after the caller has taken it out of the index.
-inline bool record_free(State& state, Thread& thread, segment::SlotRef ref, segment::Allocation& a) {
+enum class Freed { no, yes, yes_and_indexed };
+
+// Ends a live allocation; `no` if it is not live at that generation, and nothing has changed. The slot keeps what it
+// held until reuse_slot() gives it back, after the caller has taken it out of the index where it is in one.
+inline Freed record_free(State& state, Thread& thread, segment::SlotRef ref) {
     segment::LedgerSlot& target = state.ledger[ref.slot];
     const segment::SlotRef ended{ref.slot, segment::next_generation(ref.generation)};
+    const uint64_t ticks = now_ticks(state);
     thread.writer->intent.store(ended.pack(), std::memory_order_release);
     TTMEM_TEST_POINT("free: intent set");
     if (__builtin_expect(!target.retire(ref.generation), 0)) {
         thread.writer->intent.store(0, std::memory_order_release);
-        return false;
+        return Freed::no;
     }
     TTMEM_TEST_POINT("free: slot retired");
-    a = load_allocation(target);
-    write_event(state, thread, event_of(segment::EventType::free, a, ended, now_ticks(state)));
+    const segment::Allocation a = load_allocation(target);
+    write_event(state, thread, event_of(segment::EventType::free, a, ended, ticks));
     TTMEM_TEST_POINT("free: event written");
     count_in_pool(state, thread, a, UINT64_MAX);
     TTMEM_TEST_POINT("free: counted");
     thread.writer->intent.store(0, std::memory_order_release);
-    return true;
+    return is_indexed(a) ? Freed::yes_and_indexed : Freed::yes;
 }
 
 inline void reuse_slot(State& state, Thread& thread, uint32_t slot) {

@@ -38,6 +38,7 @@ template <class Orders = RingOrders, class Word>
 void append_record(BasicRecord<Word>* ring, uint64_t capacity, Word& head, const uint64_t (&record)[kRecordWords]) {
     const uint64_t index = head.load(std::memory_order_relaxed);
     BasicRecord<Word>& target = ring[index & (capacity - 1)];
+#pragma GCC unroll 4
     for (size_t i = 0; i < kRecordWords; ++i) {
         target.word[i].store(record[i], Orders::record_store);
     }

@@ -46,6 +46,7 @@ struct BasicSlot {
 
     // Makes a free slot live. SYNC POINT: with read() and, for the generation, with retire().
     void publish(const uint64_t (&payload)[kPayloadWords], uint64_t live_generation) {
+#pragma GCC unroll 8
         for (size_t i = 0; i < kPayloadWords; ++i) {
             word[1 + i].store(payload[i], Orders::payload_store);
         }
