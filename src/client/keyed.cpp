@@ -28,6 +28,8 @@ KeyedDevice* place_of(State& state, int32_t id) {
     return nullptr;
 }
 
+constexpr uint8_t index_of(ttmem_set set) { return static_cast<uint8_t>(set); }
+
 // The set of a device number, opened at its first report; 0 where there is no room (counted).
 ttmem_set set_of(State& state, Thread& thread, int32_t id) {
     KeyedDevice* device = place_of(state, id);
@@ -53,35 +55,43 @@ ttmem_set set_of(State& state, Thread& thread, int32_t id) {
 
 enum class Class { buffer, cb, kernel };
 
-Class class_of(const Allocation& a) {
-    return a.kind == Kind::cb ? Class::cb : segment::is_kernel(a.kind) ? Class::kernel : Class::buffer;
+constexpr Class class_of(Kind kind) {
+    return kind == Kind::cb ? Class::cb : segment::is_kernel(kind) ? Class::kernel : Class::buffer;
 }
 
-// One live allocation in a chain.
+// A place in a chain: which live allocations of a class sit at an address of a set.
+struct Place {
+    uint8_t set;
+    uint64_t address;
+    Class wanted;
+};
+
 struct Found {
     uint32_t slot = kNoSlot;
     uint64_t generation = 0;
-    Allocation allocation;
+    Kind kind = Kind::dram;
     bool ambiguous = false;
 };
 
-// The newest live allocation of a class at an address; ambiguous where buffers of different kinds are there.
+// The newest live allocation at a place for which matches(kind, requested); ambiguous where buffers of another kind
+// are there too. Looks at the words it needs, and no more: this is on the hot path of the keyed calls.
 template <class Matches>
-Found find(const State& state, const Chain& chain, uint8_t set, uint64_t address, Class wanted, Matches&& matches) {
+Found find(const State& state, const Chain& chain, const Place& place, Matches&& matches) {
     Found found;
     for (uint32_t slot = chain.first(); slot != kNoSlot; slot = chain.next(slot)) {
-        const uint64_t generation = state.ledger[slot].generation();
-        if (!segment::is_live(generation)) {
-            continue;
-        }
-        const Allocation a = load_allocation(state.ledger[slot]);
-        if ((a.flags & segment::kKeyed) == 0 || a.set != set || a.address != address || class_of(a) != wanted ||
-            !matches(a)) {
+        const segment::LedgerSlot& entry = state.ledger[slot];
+        const uint64_t generation = entry.generation();
+        const uint64_t what = entry.word[segment::kWhatWord].load(std::memory_order_relaxed);
+        const Kind kind = segment::kind_in(what);
+        if (!segment::is_live(generation) || segment::set_in(what) != place.set ||
+            entry.word[segment::kAddressWord].load(std::memory_order_relaxed) != place.address ||
+            (segment::flags_in(what) & segment::kKeyed) == 0 || class_of(kind) != place.wanted ||
+            !matches(kind, entry.word[segment::kRequestedWord].load(std::memory_order_relaxed))) {
             continue;
         }
         if (found.slot == kNoSlot) {
-            found = {slot, generation, a, false};
-        } else if (found.allocation.kind != a.kind && wanted == Class::buffer) {
+            found = {slot, generation, kind, false};
+        } else if (found.kind != kind && place.wanted == Class::buffer) {
             found.ambiguous = true;
             break;
         }
@@ -89,7 +99,7 @@ Found find(const State& state, const Chain& chain, uint8_t set, uint64_t address
     return found;
 }
 
-bool any(const Allocation& /*unused*/) { return true; }
+constexpr auto any = [](Kind, uint64_t) { return true; };
 
 void record_keyed(State& state, Thread& thread, Chain& chain, Allocation& a, uint64_t address) {
     a.address = address;
@@ -121,10 +131,9 @@ void count_unknown_free(State& state, const int32_t* device, uint64_t address) {
 
 // Frees the newest match on one device; false if there is none.
 template <class Matches>
-bool free_newest(State& state, Thread& thread, ttmem_set set, uint64_t address, Class wanted, Matches&& matches) {
-    const auto index = static_cast<uint8_t>(set & 0xff);
-    Chain chain(state, bucket_of(state, index, address));
-    const Found found = find(state, chain, index, address, wanted, matches);
+bool free_newest(State& state, Thread& thread, const Place& place, Matches&& matches) {
+    Chain chain(state, bucket_of(state, place.set, place.address));
+    const Found found = find(state, chain, place, matches);
     if (found.slot == kNoSlot) {
         return false;
     }
@@ -145,7 +154,7 @@ void report_end(int32_t device_id, uint64_t address, Class wanted, Matches&& mat
     State& state = call.state();
     const KeyedDevice* device = place_of(state, device_id);
     const ttmem_set set = device == nullptr ? 0 : device->set.load(std::memory_order_acquire);
-    if (set == 0 || !free_newest(state, call.thread(), set, address, wanted, matches)) {
+    if (set == 0 || !free_newest(state, call.thread(), {index_of(set), address, wanted}, matches)) {
         count_unknown_free(state, &device_id, address);
     }
 }
@@ -188,8 +197,8 @@ extern "C" void ttmem_report_allocation(int32_t device_id, uint64_t size, uint8_
                      if (buffer_id == 0) {
                          return false;
                      }
-                     const Found same = find(state, chain, a.set, buffer_id, Class::buffer,
-                                             [&](const Allocation& live) { return live.kind == a.kind; });
+                     const Found same = find(state, chain, {a.set, buffer_id, Class::buffer},
+                                             [&](Kind live, uint64_t) { return live == a.kind; });
                      if (same.slot == kNoSlot) {
                          return false;
                      }
@@ -220,21 +229,21 @@ extern "C" void ttmem_report_deallocation_anywhere(uint64_t buffer_id) {
         if (set == 0) {
             continue;
         }
-        const auto index = static_cast<uint8_t>(set & 0xff);
-        const Chain chain(state, bucket_of(state, index, buffer_id));
-        const Found found = find(state, chain, index, buffer_id, Class::buffer, any);
+        const Chain chain(state, bucket_of(state, index_of(set), buffer_id));
+        const Found found = find(state, chain, {index_of(set), buffer_id, Class::buffer}, any);
         if (found.slot != kNoSlot) {
             ++matches;
-            if (newest_set == 0 || found.allocation.ticks >= newest_ticks) {
+            const uint64_t ticks = load_allocation(state.ledger[found.slot]).ticks;
+            if (newest_set == 0 || ticks >= newest_ticks) {
                 newest_set = set;
-                newest_ticks = found.allocation.ticks;
+                newest_ticks = ticks;
             }
         }
     }
     if (matches > 1) {
         count(state, Inexact::ambiguous_free);
     }
-    if (newest_set == 0 || !free_newest(state, call.thread(), newest_set, buffer_id, Class::buffer, any)) {
+    if (newest_set == 0 || !free_newest(state, call.thread(), {index_of(newest_set), buffer_id, Class::buffer}, any)) {
         count_unknown_free(state, nullptr, buffer_id);
     }
 }
@@ -245,13 +254,13 @@ extern "C" void ttmem_report_cb_allocation(int32_t device_id, uint64_t size, uin
 }
 
 extern "C" void ttmem_report_cb_deallocation(int32_t device_id, uint64_t size, uint64_t cb_id) {
-    report_end(device_id, cb_id, Class::cb, [size](const Allocation& live) { return live.requested == size; });
+    report_end(device_id, cb_id, Class::cb, [size](Kind, uint64_t requested) { return requested == size; });
 }
 
 extern "C" void ttmem_report_kernel_load(int32_t device_id, uint64_t size, uint64_t kernel_id, uint8_t kernel_type) {
     const uint32_t kind = kernel_type <= 2 ? uint32_t{TTMEM_KERNEL_APPLICATION} + kernel_type : kNoKind;
     report_begin(device_id, kind, size, size, kernel_id, [&](State& state, const Chain& chain, const Allocation& a) {
-        return find(state, chain, a.set, kernel_id, Class::kernel, any).slot != kNoSlot;
+        return find(state, chain, {a.set, kernel_id, Class::kernel}, any).slot != kNoSlot;
     });
 }
 

@@ -157,7 +157,14 @@ struct Allocation {
 };
 
 using LedgerSlot = BasicSlot<Word, 8>;
+constexpr size_t kAddressWord = 1;
+constexpr size_t kRequestedWord = 2;
+constexpr size_t kWhatWord = 7;    // thread, set, kind, flags
 constexpr size_t kNamingWord = 6;  // name, core set and 16 bits of the generation: see tag() in src/client
+
+constexpr uint8_t set_in(uint64_t what) { return static_cast<uint8_t>(what >> 24); }
+constexpr Kind kind_in(uint64_t what) { return static_cast<Kind>(what >> 16 & 0xff); }
+constexpr uint16_t flags_in(uint64_t what) { return static_cast<uint16_t>(what); }
 
 constexpr uint64_t naming_word(uint32_t name, uint16_t core_set, uint64_t generation) {
     return uint64_t{name} << 32 | uint64_t{core_set} << 16 | (generation & 0xffff);
@@ -183,9 +190,9 @@ constexpr Allocation decode_allocation(const uint64_t (&payload)[LedgerSlot::kPa
     a.name = static_cast<uint32_t>(payload[5] >> 32);
     a.core_set = static_cast<uint16_t>(payload[5] >> 16);
     a.thread = static_cast<uint32_t>(payload[6] >> 32);
-    a.set = static_cast<uint8_t>(payload[6] >> 24);
-    a.kind = static_cast<Kind>(payload[6] >> 16 & 0xff);
-    a.flags = static_cast<uint16_t>(payload[6]);
+    a.set = set_in(payload[6]);
+    a.kind = kind_in(payload[6]);
+    a.flags = flags_in(payload[6]);
     return a;
 }
 

@@ -298,7 +298,8 @@ std::string Reader::name(uint64_t id) const {
         if (length == 0) {
             break;
         }
-        path.insert(0, (parent == 0 ? "" : "/") + base::printable({text, length}));
+        std::string part = base::printable({text, length});
+        path = path.empty() ? std::move(part) : std::move(part.append(1, '/').append(path));
         id = parent;
     }
     return path;

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Does a number of pairs of events and nothing else, to be counted by callgrind: the difference of two runs, divided by
+// the difference of their events, is the number of instructions an event, and does not wobble.
+//     count_events native|keyed|mesh PAIRS
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "ttmem/allocation_client.hpp"
+
+int main(int argc, char** argv) {
+    if (argc != 3) {
+        std::fprintf(stderr, "usage: count_events native|keyed|mesh PAIRS\n");
+        return 2;
+    }
+    setenv("TT_ALLOC_TRACKING_ENABLED", "1", 1);
+    const uint64_t pairs = std::strtoull(argv[2], nullptr, 10);
+    const uint32_t devices = std::strcmp(argv[1], "mesh") == 0 ? 32 : 1;
+    ttmem_device members[32];
+    for (uint32_t i = 0; i < devices; ++i) {
+        ttmem_device_info info{};
+        info.logical_id = i;
+        info.asic_id = 1 + i;
+        members[i] = ttmem_register_device(&info);
+    }
+    const ttmem_set set = ttmem_open_set(members, devices, "count");
+    if (set == 0) {
+        std::fprintf(stderr, "count_events: tracking is off\n");
+        return 1;
+    }
+    const bool keyed = std::strcmp(argv[1], "keyed") == 0;
+    for (uint64_t i = 0; i < pairs; ++i) {
+        if (keyed) {
+            tt::tt_metal::AllocationClient::report_allocation(0, 2000, TTMEM_DRAM, 4096 + i);
+            tt::tt_metal::AllocationClient::report_deallocation(0, 4096 + i);
+        } else {
+            ttmem_free(ttmem_allocate(set, TTMEM_DRAM, 4096 + i, 2000, 2048, i));
+        }
+    }
+    return 0;
+}

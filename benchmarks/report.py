@@ -1,0 +1,74 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Merges the results of the benchmarks and sets them against the budgets, as ratios to yardsticks of the same run.
+
+usage: report.py RESULTS-FOLDER OUTPUT.json
+"""
+
+import json
+import pathlib
+import sys
+
+
+def medians(folder):
+    """The median over the repetitions of each benchmark's own median, in ns."""
+    result = {}
+    for file in sorted(folder.glob("*_bench.json")):
+        for run in json.loads(file.read_text())["benchmarks"]:
+            if run.get("aggregate_name") == "median" and "median_ns" in run:
+                name = run["run_name"].split("/threads:1")[0]
+                result[name] = run["median_ns"]
+    return result
+
+
+def budget_rows(ns, instructions):
+    """(what, figure, budget, met): a row whose parts were not measured in this run is left out."""
+    send, floor, nothing = ns.get("socket_send"), ns.get("floor_of_an_event"), ns.get("off_nothing")
+    rows = []
+
+    def ratio(what, part, whole, budget):
+        if part is not None and whole is not None:
+            value = part / whole
+            rows.append((what, f"{value:.4f}" if value < 1 else f"{value:.2f}", f"<= {budget:.4g}", value <= budget))
+
+    for live in (64, 10_000):
+        event = ns.get(f"native_warm/{live}")
+        ratio(f"native event, {live:,} live / socket send", event, send, 1 / 40)
+        ratio(f"native event, {live:,} live / its floor", event, floor, 4)
+        ratio(f"address-keyed event, {live:,} live / socket send", ns.get(f"keyed_warm/{live}"), send, 1 / 20)
+    ratio("mesh of 32 / one device", ns.get("native_mesh/32"), ns.get("native_mesh/1"), 1.2)
+    if nothing is not None:
+        for name, what in (("off_asked_first", "tracking off, asked first"), ("off_called", "tracking off, called")):
+            if name in ns:
+                cost = max(0.0, ns[name] - nothing)
+                rows.append((what, f"{cost:.2f} ns", "<= 1 ns", cost <= 1))
+    if instructions:
+        ratio("mesh of 32 / one device, instructions", instructions["mesh"], instructions["native"], 1.2)
+    return rows
+
+
+def main():
+    folder, output = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
+    ns = medians(folder)
+    file = folder / "instructions.json"
+    instructions = json.loads(file.read_text()) if file.exists() else {}
+    rows = budget_rows(ns, instructions)
+    output.write_text(json.dumps({
+        "median_ns": ns,
+        "instructions_per_event": instructions,
+        "budgets": [dict(zip(("what", "figure", "budget", "met"), row)) for row in rows],
+    }, indent=1) + "\n")
+
+    print("median, ns an operation")
+    for name, value in ns.items():
+        print(f"  {name:<42} {value:>10.2f}")
+    print("instructions an event (callgrind)")
+    for name, value in instructions.items():
+        print(f"  {name:<42} {value:>10.1f}")
+    print("budgets")
+    for what, figure, budget, met in rows:
+        print(f"  {what:<48} {figure:>10}  {budget:<10} {'met' if met else 'NOT MET'}")
+    print(f"written to {output}")
+
+
+main()
