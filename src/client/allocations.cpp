@@ -84,11 +84,11 @@ __attribute__((cold)) void count_bad_free(State& state, SlotRef ref) {
 
 using namespace ttmem::client;
 
-namespace {
-
-// Apart from the question whether tracking is on, so that off costs no more than that.
-__attribute__((noinline)) ttmem_handle allocate(ttmem_set set, uint32_t kind, uint64_t address, uint64_t requested,
-                                                uint64_t reserved, uint64_t owner) {
+extern "C" ttmem_handle ttmem_allocate(ttmem_set set, uint32_t kind, uint64_t address, uint64_t requested,
+                                       uint64_t reserved, uint64_t owner) {
+    if (is_off()) {
+        return 0;
+    }
     const Call call;
     ttmem::segment::Allocation a;
     // Circular buffers and kernels belong to a program and have calls of their own.
@@ -99,13 +99,6 @@ __attribute__((noinline)) ttmem_handle allocate(ttmem_set set, uint32_t kind, ui
     a.address = address;
     a.owner = owner;
     return handle_of(call.state(), record_allocation(call.state(), call.thread(), a));
-}
-
-}  // namespace
-
-extern "C" ttmem_handle ttmem_allocate(ttmem_set set, uint32_t kind, uint64_t address, uint64_t requested,
-                                       uint64_t reserved, uint64_t owner) {
-    return is_off() ? 0 : allocate(set, kind, address, requested, reserved, owner);
 }
 
 extern "C" void ttmem_free(ttmem_handle handle) {

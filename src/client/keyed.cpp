@@ -32,6 +32,10 @@ constexpr uint8_t index_of(ttmem_set set) { return static_cast<uint8_t>(set); }
 
 // The set of a device number, opened at its first report; 0 where there is no room (counted).
 ttmem_set set_of(State& state, Thread& thread, int32_t id) {
+    if (id < 0) {
+        count(state, Inexact::unknown_device);
+        return 0;
+    }
     KeyedDevice* device = place_of(state, id);
     if (device != nullptr) {
         if (const ttmem_set set = device->set.load(std::memory_order_acquire); set != 0) {

@@ -45,18 +45,17 @@ void store_device(DeviceSlot& slot, const ttmem_device_info& info) {
     slot.publish(payload, segment::next_generation(slot.generation()));
 }
 
-// How much is live in a set, of any kind: bytes, or allocations that add none.
+// Whether nothing is live in a set, of any kind, also nothing that adds no bytes.
 bool is_empty(const State& state, uint32_t set) {
+    const auto lines = static_cast<uint32_t>(state.header->writers_used.load(std::memory_order_acquire));
     for (uint32_t kind = 0; kind < segment::kKinds; ++kind) {
         const uint32_t index = segment::pool_index(set, static_cast<segment::Kind>(kind));
         uint64_t count = 0;
         uint64_t planned_and_views = 0;
-        for (uint32_t line = 0; line < state.writers; ++line) {
-            if (state.threads[line].ready) {
-                const segment::Tally& tally = state.threads[line].tallies[index];
-                count += tally.count.load(std::memory_order_acquire);
-                planned_and_views += tally.planned_and_views.load(std::memory_order_acquire);
-            }
+        for (uint32_t line = 0; line < lines; ++line) {
+            const segment::Tally& tally = state.threads[line].tallies[index];
+            count += tally.count.load(std::memory_order_acquire);
+            planned_and_views += tally.planned_and_views.load(std::memory_order_acquire);
         }
         if (count != 0 || planned_and_views != 0) {
             return false;
@@ -91,6 +90,13 @@ SetSlot* find_entry(State& state, Thread& thread) {
         }
     }
     return oldest;
+}
+
+// Salted like a handle, so that a token from before a fork means nothing here; the generation is odd and the salt even,
+// so it is never 0.
+ttmem_set token_of(const State& state, uint32_t index, uint64_t generation) {
+    const uint64_t salted = generation ^ state.session.load(std::memory_order_relaxed);
+    return static_cast<ttmem_set>((salted & 0xffffff) << 8 | index);
 }
 
 void write_set_event(State& state, Thread& thread, segment::EventType type, uint32_t set, uint64_t ticks) {
@@ -167,7 +173,7 @@ ttmem_set open_set(State& state, Thread& thread, uint64_t members, const char* l
     if (index >= state.header->sets_used.load(std::memory_order_relaxed)) {
         state.header->sets_used.store(index + 1, std::memory_order_release);
     }
-    const auto token = static_cast<ttmem_set>((generation & 0xffffff) << 8 | index);
+    const ttmem_set token = token_of(state, index, generation);
     state.set_token[index].store(token, std::memory_order_release);
     write_set_event(state, thread, segment::EventType::open_set, index, set.opened_ticks);
     return token;

@@ -28,6 +28,7 @@ constexpr std::atomic<uint64_t> g_no_session{0};
 pthread_once_t g_state_once = PTHREAD_ONCE_INIT;
 pthread_key_t g_thread_key;
 std::atomic<bool> g_thread_key_exists{false};
+std::atomic<uint64_t> g_refused_early{0};  // calls refused while the segment, or the line, was being made
 
 void give_back_line(void* line);
 
@@ -109,7 +110,8 @@ bool thread_is_gone(uint32_t id) { return tgkill(getpid(), static_cast<pid_t>(id
 // Lines whose threads died without a word (their destructor ran before their last event) are taken back when no other
 // line is left.
 void collect_dead_lines(State& state) {
-    for (uint32_t line = 0; line + 1 < state.writers_taken; ++line) {
+    const uint32_t shared = state.writers - 1;
+    for (uint32_t line = 0; line < state.writers_taken && line < shared; ++line) {
         Thread& thread = state.threads[line];
         const auto id = static_cast<uint32_t>(thread.writer->thread.load(std::memory_order_relaxed));
         if (id != 0 && thread_is_gone(id)) {
@@ -196,6 +198,7 @@ Thread* enter() {
     tls.name = tls.depth = tls.unnamed = 0;
     tls.thread = thread;
     tls.session = state.session.load(std::memory_order_relaxed);
+    count(state, Inexact::reentered, g_refused_early.exchange(0, std::memory_order_relaxed));
     if (thread->shared) {
         count(state, Inexact::threads_share_ring);
     } else {
@@ -234,6 +237,8 @@ Thread* enter_slow() {
 void Call::refuse() {
     if (tls.session == g_session->load(std::memory_order_acquire)) {
         count(*g_state, Inexact::reentered);
+    } else {
+        g_refused_early.fetch_add(1, std::memory_order_relaxed);
     }
 }
 

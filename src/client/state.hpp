@@ -132,8 +132,8 @@ inline uint64_t members_of(const State& state, uint8_t set) {
 }
 
 // Raises a counter of the header: something was not recorded as it was.
-inline void count(State& state, segment::Inexact what) {
-    state.header->inexact[static_cast<uint32_t>(what)].fetch_add(1, std::memory_order_relaxed);
+inline void count(State& state, segment::Inexact what, uint64_t times = 1) {
+    state.header->inexact[static_cast<uint32_t>(what)].fetch_add(times, std::memory_order_relaxed);
 }
 
 class Lock {

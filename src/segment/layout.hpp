@@ -119,7 +119,7 @@ constexpr const char* reason(Inexact what) {
         "name longer than its limit: cut",
         "scopes nested too deep: inner names not recorded",
         "no memory for the ledger: allocations not recorded",
-        "device set with an unknown device: it counts on the others only",
+        "report of an unknown device: not recorded on it",
     };
     return kReasons[static_cast<uint32_t>(what)];
 }
