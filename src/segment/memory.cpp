@@ -44,7 +44,7 @@ base::Expected<Memory> Memory::map(base::Descriptor file) {
     memory.start_ = static_cast<const unsigned char*>(map);
     memory.size_ = size;
     memory.mapped_ = true;
-    memory.data_page_.resize(size / kPage);
+    memory.data_pages_ = std::make_unique<std::atomic<uint64_t>[]>(size / kPage / 64 + 1);
     return memory;
 }
 
@@ -62,7 +62,7 @@ Memory& Memory::operator=(Memory&& other) noexcept {
     std::swap(start_, other.start_);
     std::swap(size_, other.size_);
     std::swap(mapped_, other.mapped_);
-    std::swap(data_page_, other.data_page_);
+    std::swap(data_pages_, other.data_pages_);
     return *this;
 }
 
@@ -79,6 +79,25 @@ const unsigned char* Memory::at(uint64_t offset, uint64_t length) const {
     return data_end(offset, offset + length) == offset + length ? start_ + offset : nullptr;
 }
 
+// A bit says something about the file and nothing about other memory, so no order is needed.
+bool Memory::is_known_data(uint64_t page) const {
+    return (data_pages_[page / 64].load(std::memory_order_relaxed) >> (page % 64) & 1) != 0;
+}
+
+// Asks the kernel about the pages from `page` on; returns the first that is a hole, at most `end`.
+uint64_t Memory::learn_data(uint64_t page, uint64_t end) const {
+    const auto at = static_cast<off_t>(page * kPage);
+    if (lseek(file_.get(), at, SEEK_DATA) != at) {
+        return page;
+    }
+    const off_t hole = lseek(file_.get(), at, SEEK_HOLE);
+    const uint64_t known = std::min(hole < 0 ? page : static_cast<uint64_t>(hole) / kPage, end);
+    for (; page < known; ++page) {
+        data_pages_[page / 64].fetch_or(uint64_t{1} << (page % 64), std::memory_order_relaxed);
+    }
+    return page;
+}
+
 uint64_t Memory::data_end(uint64_t offset, uint64_t limit) const {
     limit = std::min(limit, size_);
     if (!mapped_ || offset >= limit) {
@@ -87,22 +106,11 @@ uint64_t Memory::data_end(uint64_t offset, uint64_t limit) const {
     uint64_t page = offset / kPage;
     const uint64_t end = (limit + kPage - 1) / kPage;
     while (page < end) {
-        if (data_page_[page]) {
-            ++page;
-            continue;
-        }
-        const off_t at = static_cast<off_t>(page * kPage);
-        if (lseek(file_.get(), at, SEEK_DATA) != at) {
+        const uint64_t next = is_known_data(page) ? page + 1 : learn_data(page, end);
+        if (next == page) {
             break;
         }
-        const off_t hole = lseek(file_.get(), at, SEEK_HOLE);
-        const uint64_t known = std::min(hole < 0 ? page + 1 : static_cast<uint64_t>(hole) / kPage, end);
-        if (known <= page) {
-            break;
-        }
-        std::fill(data_page_.begin() + static_cast<ptrdiff_t>(page), data_page_.begin() + static_cast<ptrdiff_t>(known),
-                  true);
-        page = known;
+        page = next;
     }
     return std::clamp(page * kPage, offset, limit);
 }

@@ -3,11 +3,12 @@
 
 // The bytes of a segment, as a reader may touch them. Reading a hole of a sparse file through a map would make the
 // kernel fill it, at the reader's cost; so every look asks first whether there is data. What is data stays data (the
-// seals forbid to cut or punch the file), so each page is asked about once.
+// seals forbid to cut or punch the file), so each page is asked about once. Several threads may look at the same time.
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <vector>
+#include <memory>
 
 #include "base/descriptor.hpp"
 #include "base/error.hpp"
@@ -42,12 +43,14 @@ public:
 
 private:
     Memory() = default;
+    bool is_known_data(uint64_t page) const;
+    uint64_t learn_data(uint64_t page, uint64_t end) const;
 
     base::Descriptor file_;
     const unsigned char* start_ = nullptr;
     uint64_t size_ = 0;
     bool mapped_ = false;
-    mutable std::vector<bool> data_page_;  // pages known to hold data
+    std::unique_ptr<std::atomic<uint64_t>[]> data_pages_;  // a bit a page: known to hold data
 };
 
 }  // namespace ttmem::segment

@@ -3,7 +3,7 @@
 
 // Reading a segment that somebody else writes, or wrote, or only pretends to: everything is copied before it is looked
 // at, every index is checked against bounds that were copied once, and every loop ends. Nothing in a segment can crash,
-// hang or grow a reader. One reader is used by one thread at a time.
+// hang or grow a reader. Several threads may use one reader at the same time.
 
 #include <array>
 #include <cstdint>
