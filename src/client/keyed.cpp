@@ -116,9 +116,6 @@ void record_keyed(State& state, Thread& thread, Chain& chain, Allocation& a, uin
 
 // Drops a reference, and with the last one the allocation.
 void release(State& state, Thread& thread, Chain& chain, const Found& found) {
-    if (found.ambiguous) {
-        count(state, Inexact::ambiguous_free);
-    }
     if (--chain.link(found.slot).references != 0) {
         return;
     }
@@ -133,13 +130,17 @@ void count_unknown_free(State& state, const int32_t* device, uint64_t address) {
     report_unknown_free(state, device, address);
 }
 
-// Frees the newest match on one device; false if there is none.
+// Frees the newest match on one device; false if there is none. `others`: there are matches elsewhere too, which makes
+// this free an ambiguous one whatever is here; either way it counts as one.
 template <class Matches>
-bool free_newest(State& state, Thread& thread, const Place& place, Matches&& matches) {
+bool free_newest(State& state, Thread& thread, const Place& place, Matches&& matches, bool others = false) {
     Chain chain(state, bucket_of(state, place.set, place.address));
     const Found found = find(state, chain, place, matches);
     if (found.slot == kNoSlot) {
         return false;
+    }
+    if (found.ambiguous || others) {
+        count(state, Inexact::ambiguous_free);
     }
     release(state, thread, chain, found);
     return true;
@@ -244,10 +245,8 @@ extern "C" void ttmem_report_deallocation_anywhere(uint64_t buffer_id) {
             }
         }
     }
-    if (matches > 1) {
-        count(state, Inexact::ambiguous_free);
-    }
-    if (newest_set == 0 || !free_newest(state, call.thread(), {index_of(newest_set), buffer_id, Class::buffer}, any)) {
+    const Place newest{index_of(newest_set), buffer_id, Class::buffer};
+    if (newest_set == 0 || !free_newest(state, call.thread(), newest, any, matches > 1)) {
         count_unknown_free(state, nullptr, buffer_id);
     }
 }
