@@ -154,7 +154,7 @@ std::vector<std::optional<ttmem_device_info>> Reader::devices() const {
     return result;
 }
 
-std::vector<SetTotals> Reader::read_sets() const {
+std::vector<SetTotals> Reader::sets() const {
     std::vector<SetTotals> result;
     const uint32_t count = used(&Header::sets_used, RegionId::sets);
     for (uint32_t i = 0; i < count; ++i) {
@@ -221,11 +221,11 @@ Totals Reader::totals() const {
     Totals result;
     for (int attempt = 0; attempt < kQuietTries; ++attempt) {
         const std::vector<WriterState> before = writers();
-        result.sets = read_sets();
+        result.sets = sets();
         for (SetTotals& set : result.sets) {
             add_counters(set, static_cast<uint32_t>(before.size()));
         }
-        result.settling = !is_quiet(before, writers()) || !same_sets(result.sets, read_sets());
+        result.settling = !is_quiet(before, writers()) || !same_sets(result.sets, sets());
         if (!result.settling) {
             break;
         }
@@ -235,7 +235,7 @@ Totals Reader::totals() const {
 
 Totals Reader::totals_from_ledger() const {
     Totals result;
-    result.sets = read_sets();
+    result.sets = sets();
     std::vector<SetTotals*> by_index(region(RegionId::sets).count, nullptr);
     for (SetTotals& set : result.sets) {
         by_index[set.index] = &set;
@@ -348,9 +348,12 @@ std::vector<WriterState> Reader::writers() const {
     for (uint32_t line = 0; line < result.size(); ++line) {
         result[line].line = line;
         if (const auto* writer = entry<Writer>(RegionId::writers, line)) {
-            // SYNC POINT: with the recording of an event, which sets intent first and clears it last.
-            result[line].intent = writer->intent.load(std::memory_order_acquire);
+            // SYNC POINT: with the recording of an event, which sets intent first and clears it last. The intent is read
+            // on both sides of the head: as a first look, head and then no intent says that the last event seen has
+            // ended; as a second look, no intent and then the head says that nothing seen meanwhile was half an event.
+            const uint64_t intent = writer->intent.load(std::memory_order_acquire);
             result[line].written = writer->head.load(std::memory_order_acquire);
+            result[line].intent = intent != 0 ? intent : writer->intent.load(std::memory_order_acquire);
             result[line].thread = static_cast<uint32_t>(writer->thread.load(std::memory_order_relaxed));
         }
     }
