@@ -20,7 +20,7 @@ public:
     static constexpr bool is_always_lock_free = true;
 
     Atomic() noexcept : Atomic(T{0}) {}
-    explicit(false) Atomic(T initial) noexcept : location_(World::current()->add_location(initial)) {}
+    explicit Atomic(T initial) noexcept : location_(World::current()->add_location(initial)) {}
     Atomic(const Atomic&) = delete;
     Atomic& operator=(const Atomic&) = delete;
 
@@ -97,8 +97,8 @@ private:
 
 /// Names an atomic in traces.
 template <class T>
-void name(const Atomic<T>& atomic, std::string text) {
-    World::current()->name_location(atomic.location(), std::move(text));
+void name(const Atomic<T>& atomic, const std::string& text) {
+    World::current()->name_location(atomic.location(), text);
 }
 
 }  // namespace ttmem::model

@@ -18,29 +18,25 @@ struct Event {
     std::size_t source = 0;
 };
 
-/// A relation between events as a square of bits.
+/// A relation between at most 32 events: a row of bits for each.
 class Relation {
 public:
-    explicit Relation(std::size_t size) : size_(size), bits_(size * size, false) {}
+    explicit Relation(std::size_t size) : rows_(size, 0) {}
 
-    void add(std::size_t from, std::size_t to) { bits_[from * size_ + to] = true; }
-    bool has(std::size_t from, std::size_t to) const { return bits_[from * size_ + to]; }
+    void add(std::size_t from, std::size_t to) { rows_[from] |= std::uint32_t{1} << to; }
+    bool has(std::size_t from, std::size_t to) const { return ((rows_[from] >> to) & 1U) != 0; }
 
     Relation& close() {
-        for (std::size_t via = 0; via < size_; ++via) {
-            for (std::size_t from = 0; from < size_; ++from) {
-                for (std::size_t to = 0; has(from, via) && to < size_; ++to) {
-                    if (has(via, to)) {
-                        add(from, to);
-                    }
-                }
+        for (std::size_t via = 0; via < rows_.size(); ++via) {
+            for (std::size_t from = 0; from < rows_.size(); ++from) {
+                rows_[from] |= has(from, via) ? rows_[via] : 0;
             }
         }
         return *this;
     }
 
     bool is_cyclic() const {
-        for (std::size_t i = 0; i < size_; ++i) {
+        for (std::size_t i = 0; i < rows_.size(); ++i) {
             if (has(i, i)) {
                 return true;
             }
@@ -49,8 +45,7 @@ public:
     }
 
 private:
-    std::size_t size_;
-    std::vector<bool> bits_;
+    std::vector<std::uint32_t> rows_;
 };
 
 class Enumeration {
@@ -127,10 +122,17 @@ private:
             event.order = fails ? event.op.failure_order : event.op.order;
             event.value_written = event.op.operand;
         }
-        for (const Event& event : events_) {
-            if (event.reads && !events_[event.source].writes) {
+        Relation causes = in_order_;
+        for (std::size_t i = 0; i < events_.size(); ++i) {
+            if (events_[i].reads && !events_[events_[i].source].writes) {
                 return;
             }
+            if (events_[i].reads) {
+                causes.add(events_[i].source, i);
+            }
+        }
+        if (causes.close().is_cyclic()) {
+            return;
         }
         order_.assign(program_.locations, {});
         for (std::size_t i = 0; i < events_.size(); ++i) {
@@ -170,7 +172,6 @@ private:
     }
 
     bool is_consistent() const {
-        Relation causes = in_order_;
         Relation happens_before = in_order_;
         Relation coherent(events_.size());
         for (const auto& writes : order_) {
@@ -190,7 +191,6 @@ private:
             if (events_[i].writes && *(std::find(writes.begin(), writes.end(), i) - 1) != source) {
                 return false;
             }
-            causes.add(source, i);
             coherent.add(source, i);
             for (std::size_t later = 0; later < events_.size(); ++later) {
                 if (later != i && modified_before.has(source, later)) {
@@ -199,8 +199,7 @@ private:
             }
             synchronise(i, happens_before);
         }
-        if (causes.close().is_cyclic() || happens_before.close().is_cyclic() ||
-            coherent.close().is_cyclic()) {
+        if (happens_before.close().is_cyclic() || coherent.close().is_cyclic()) {
             return false;
         }
         for (std::size_t i = 0; i < events_.size(); ++i) {

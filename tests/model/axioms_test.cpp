@@ -11,8 +11,8 @@
 #include "tests/model/explore.hpp"
 #include "tests/model/world.hpp"
 
-// The explorer against the axioms of the memory model: on random small programs both must give the same outcomes, with
-// the reduction and without.
+// The explorer against the axioms of the memory model: on random small programs both must give the same
+// outcomes, with the reduction and without.
 
 namespace ttmem::model {
 namespace {
@@ -131,7 +131,8 @@ TEST_P(RandomPrograms, HaveExactlyTheAllowedOutcomes) {
     }
 }
 
-// Random programs seldom hand a message on through a read-modify-write, so this shape is tried with all its orders.
+// Random programs seldom hand a message on through a read-modify-write, so this shape is tried with all its
+// orders.
 TEST(Axioms, AllowExactlyTheExploredReleaseSequences) {
     constexpr std::memory_order kLoads[] = {std::memory_order_relaxed, std::memory_order_acquire};
     constexpr std::memory_order kStores[] = {std::memory_order_relaxed, std::memory_order_release};

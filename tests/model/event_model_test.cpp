@@ -13,11 +13,13 @@
 #include "tests/model/explore.hpp"
 #include "tests/model/world.hpp"
 
-// One event touches five things, in the order intent, ledger, ring, counters, intent cleared. These are the promises that
-// rest on this order: a follower of the ring finds the ledger at least as new as the record, and a process killed
-// anywhere leaves one event in doubt at most, which its intent names. Each step out of its place must be seen.
+// One event touches five things, in the order intent, ledger, ring, counters, intent cleared. These are the
+// promises that rest on this order: a follower of the ring finds the ledger at least as new as the record,
+// and a process killed anywhere leaves one event in doubt at most, which its intent names. Each step out of
+// its place must be seen.
 //
-// The steps are the protocols of src/segment; their order is written down here once more, as in src/client/recorder.hpp.
+// The steps are the protocols of src/segment; their order is written down here once more, as in
+// src/client/recorder.hpp.
 
 namespace ttmem::model {
 namespace {

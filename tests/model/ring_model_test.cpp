@@ -12,8 +12,9 @@
 #include "tests/model/explore.hpp"
 #include "tests/model/world.hpp"
 
-// The ring protocol in every execution: a record that a reader keeps is whole and is the one it asked for, and kept and
-// lost together are all that was written. Then the same with one thing made worse, which must be seen.
+// The ring protocol in every execution: a record that a reader keeps is whole and is the one it asked for,
+// and kept and lost together are all that was written. Then the same with one thing made worse, which must be
+// seen.
 
 namespace ttmem::model {
 namespace {
@@ -27,7 +28,7 @@ using std::memory_order_relaxed;
 using std::memory_order_release;
 using Word = Atomic<std::uint64_t>;
 
-// ---- what is made worse ----------------------------------------------------------------------------------------------
+// ---- what is made worse -----------------------------------------------------------------------------------
 
 struct RelaxedRecordStore : RingOrders {
     static constexpr auto record_store = memory_order_relaxed;
@@ -48,7 +49,7 @@ struct BoundOffByOne : RingOrders {
     static constexpr std::uint64_t overwritten_at = 1;
 };
 
-// ---- the programs ----------------------------------------------------------------------------------------------------
+// ---- the programs -----------------------------------------------------------------------------------------
 
 template <std::uint64_t kCapacity>
 struct Ring {
@@ -170,7 +171,8 @@ Result one_writer(const Run& run = {}) {
     });
 }
 
-// A thread ends and gives its line back; the next one goes on at the same head. The word `free line` stands for the lock.
+// A thread ends and gives its line back; the next one goes on at the same head. The word `free line` stands
+// for the lock.
 template <class Orders>
 Result line_handed_on(std::memory_order give, std::memory_order take) {
     return explore({}, [=](World& world) {
@@ -198,7 +200,7 @@ Result line_handed_on(std::memory_order give, std::memory_order take) {
     });
 }
 
-// ---- the proofs ------------------------------------------------------------------------------------------------------
+// ---- the proofs -------------------------------------------------------------------------------------------
 
 constexpr const char* kTorn = "a kept record is the one that was asked for";
 

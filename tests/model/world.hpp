@@ -51,7 +51,7 @@ public:
     // What Atomic and explore() need.
     static World* current();
     LocationId add_location(std::uint64_t initial);
-    void name_location(LocationId location, std::string name) { locations_[location] = std::move(name); }
+    void name_location(LocationId location, const std::string& name) { locations_[location] = name; }
     Outcome perform(const Operation& op);
     void fail(std::string what);
     void execute(const std::function<void(World&)>& program, Result& result);
