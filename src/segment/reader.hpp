@@ -77,6 +77,9 @@ public:
     // By index of the device table; nothing where there is none, or it is just being changed.
     std::vector<std::optional<ttmem_device_info>> devices() const;
 
+    // Every set there is, open or closed and not yet used again; without its pools.
+    std::vector<SetTotals> sets() const;
+
     // The pools of every set, from the counters: exact when not settling.
     Totals totals() const;
 
@@ -117,7 +120,6 @@ private:
     const Header& header() const { return *reinterpret_cast<const Header*>(memory_.start()); }
     template <class T>
     const T* entry(RegionId id, uint64_t index) const;
-    std::vector<SetTotals> read_sets() const;
     void add_counters(SetTotals& set, uint32_t writers) const;
 
     Memory memory_;

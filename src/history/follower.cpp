@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "history/follower.hpp"
+
+#include <optional>
+
+namespace ttmem::history {
+
+namespace {
+
+std::optional<What> what_of(segment::EventType type) {
+    switch (type) {
+        case segment::EventType::allocate: return What::allocation;
+        case segment::EventType::free: return What::free;
+        case segment::EventType::open_set: return What::set_opened;
+        case segment::EventType::close_set: return What::set_closed;
+        case segment::EventType::failure: return What::failure;
+    }
+    return std::nullopt;  // of a later writer, or hostile
+}
+
+}  // namespace
+
+Follower::Follower(const segment::Reader& reader, uint32_t process)
+    : process_(process), cursor_(reader.cursor_at_end()) {
+    sets_.look(reader);
+}
+
+uint64_t Follower::follow(const segment::Reader& reader, Log& log) {
+    const uint64_t lost_before = lost();
+    const uint64_t followed_before = followed();
+    const segment::Clock clock = reader.clock();
+    Record record;
+    record.process = process_;
+    uint64_t sets_seen_at = 0;  // ticks of the newest event for which the sets were looked at
+    reader.follow(cursor_, [&](uint32_t, const segment::Event& event) {
+        const auto what = what_of(event.type);
+        if (!what) {
+            return;
+        }
+        record.set = sets_.find(event.set, event.ticks);
+        if ((record.set == 0 || event.type == segment::EventType::open_set) && event.ticks > sets_seen_at) {
+            sets_.look(reader);
+            sets_seen_at = event.ticks;
+            record.set = sets_.find(event.set, event.ticks);
+        }
+        record.what = *what;
+        record.monotonic_ns = clock.monotonic_ns(event.ticks);
+        record.event = event;
+        log.add(record);
+    });
+    if (lost() != lost_before) {
+        Record gap;
+        gap.process = process_;
+        gap.what = What::gap;
+        gap.monotonic_ns = segment::Clock::now(segment::ClockKind::monotonic_ns).monotonic_ns;
+        gap.count = lost() - lost_before;
+        log.add(gap);
+    }
+    return followed() - followed_before;
+}
+
+}  // namespace ttmem::history

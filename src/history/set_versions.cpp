@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "history/set_versions.hpp"
+
+#include <algorithm>
+
+namespace ttmem::history {
+
+namespace {
+
+constexpr uint64_t kLostTicks = 15;  // an event's time lacks its last four bits
+
+}  // namespace
+
+void SetVersions::look(const segment::Reader& reader) {
+    for (const segment::SetTotals& set : reader.sets()) {
+        if (set.index >= by_index_.size()) {
+            by_index_.resize(set.index + 1);
+        }
+        std::vector<uint32_t>& numbers = by_index_[set.index];
+        const auto newest = numbers.empty() ? std::nullopt : version(numbers.back());
+        if (newest && newest->opened_ticks == set.set.opened_ticks) {
+            continue;
+        }
+        if (entries_.size() == kMostVersions) {
+            std::vector<uint32_t>& oldest = by_index_[entries_.front().index];
+            oldest.erase(std::remove(oldest.begin(), oldest.end(), first_number_), oldest.end());
+            entries_.pop_front();
+            ++first_number_;
+        }
+        numbers.push_back(first_number_ + static_cast<uint32_t>(entries_.size()));
+        entries_.push_back({static_cast<uint8_t>(set.index),
+                            {set.set.members, set.set.opened_ticks, set.set.label}});
+    }
+}
+
+uint32_t SetVersions::find(uint8_t index, uint64_t ticks) const {
+    if (index >= by_index_.size()) {
+        return 0;
+    }
+    // The newest that was open by then. An event of a set that was never seen would be taken for one of the set before
+    // it, if there was one; its own is opened before it and closed after, so only a version in between can be missing.
+    const std::vector<uint32_t>& numbers = by_index_[index];
+    for (auto number = numbers.rbegin(); number != numbers.rend(); ++number) {
+        if (const auto known = version(*number); known && known->opened_ticks <= (ticks | kLostTicks)) {
+            return *number;
+        }
+    }
+    return 0;
+}
+
+std::optional<SetVersions::Version> SetVersions::version(uint32_t number) const {
+    if (number < first_number_ || number - first_number_ >= entries_.size()) {
+        return std::nullopt;
+    }
+    return entries_[number - first_number_].version;
+}
+
+}  // namespace ttmem::history
