@@ -66,8 +66,12 @@ void report(FailureType type, const ttmem_failure* from) {
     State& state = call.state();
     const uint32_t index = from->set & 0xff;
     if (from->set == 0 || index >= segment::kMaxSets ||
-        state.set_token[index].load(std::memory_order_relaxed) != from->set || from->kind >= segment::kKinds) {
+        state.set_token[index].load(std::memory_order_relaxed) != from->set) {
         count(state, segment::Inexact::unknown_set);
+        return;
+    }
+    if (from->kind >= segment::kKinds) {
+        count(state, segment::Inexact::unknown_kind);
         return;
     }
     Failure failure;

@@ -71,7 +71,9 @@ extern "C" ttmem_handle ttmem_allocate_cb(ttmem_set set, uint64_t program, uint6
     if (cores != nullptr && size <= ttmem::segment::kMaxAllocationBytes) {
         reserved = size * core_count(*cores);
     }
-    if (!describe(state, set, TTMEM_CB | flags, size, reserved, a)) {
+    // Other bits would make another kind of it.
+    const uint32_t kind = (flags & ~(TTMEM_PLANNED | TTMEM_VIEW)) == 0 ? TTMEM_CB | flags : kNoKind;
+    if (!describe(state, set, kind, size, reserved, a)) {
         return 0;
     }
     a.address = address;
