@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "census/counting.hpp"
+#include "census/device_facts.hpp"
+
+namespace ttmem::census {
+
+void SmallestFree::add(std::optional<uint64_t> largest) {
+    is_unknown_ = is_unknown_ || !largest;
+    smallest_ = std::min(smallest_.value_or(UINT64_MAX), largest.value_or(UINT64_MAX));
+}
+
+std::optional<uint64_t> SmallestFree::bytes(std::optional<uint64_t> where_nothing_is_held) const {
+    if (is_unknown_) {
+        return std::nullopt;
+    }
+    return smallest_ ? smallest_ : where_nothing_is_held;
+}
+
+Counting::Counting(Census& census) : reports(read_reports(census)), table(census.device_ids, reports) {
+    for (const DeviceTable::Device& device : table.devices()) {
+        figures.devices.push_back(describe(device.id, device.info));
+    }
+    workings.resize(figures.devices.size());
+}
+
+namespace {
+
+ProcessFigures introduce(const Process& process) {
+    ProcessFigures figures;
+    figures.pid = process.identity.pid;
+    figures.start_time_ns = process.identity.start_time_ns;
+    figures.comm = process.identity.comm;
+    figures.uid = process.identity.uid;
+    figures.user = process.identity.user;
+    figures.state = process.state == State::live ? "live" : "dead";
+    figures.source = "segment";
+    return figures;
+}
+
+// From what was gathered about a device, what depends on all of it.
+void finish(DeviceFigures& device, const Workings& workings, const ttmem_device_info& info) {
+    for (size_t kind = 0; kind < kDeviceKinds; ++kind) {
+        const Peak peak = combine(workings.peaks[kind]);
+        device.memory[kind].peak = peak.bytes;
+        device.memory[kind].peak_exact = peak.exact && !workings.peaks_lost;
+    }
+    for (size_t kind = 0; kind < kPoolKinds; ++kind) {
+        const Bank bank = bank_of(info, static_cast<Kind>(kind));
+        device.memory[kind].largest_free =
+            workings.free[kind].bytes(bank.is_known() ? std::optional(bank.size) : std::nullopt);
+    }
+    device.l1_worst_core =
+        worst_core(workings.l1_reach, bank_of(info, Kind::l1), device.memory[index_of(Kind::l1)].used);
+}
+
+}  // namespace
+
+Figures count(Census& census) {
+    Counting counting(census);
+    for (size_t report = 0; report < counting.reports.size(); ++report) {
+        ProcessFigures process = introduce(*counting.reports[report].process);
+        process.devices = count_pools(counting, report);
+        counting.figures.processes.push_back(std::move(process));
+        count_ledger(counting, report);
+        note_inexactness(counting, report);
+    }
+    for (size_t i = 0; i < counting.figures.devices.size(); ++i) {
+        finish(counting.figures.devices[i], counting.workings[i], counting.table.devices()[i].info);
+    }
+    for (const Skipped& skipped : census.skipped) {
+        counting.figures.inexact.push_back({skipped.pid, skipped.why, 1, true});
+    }
+    return std::move(counting.figures);
+}
+
+}  // namespace ttmem::census

@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "census/figures.hpp"
+#include "census/segment_test_support.hpp"
+
+namespace ttmem::census {
+namespace {
+
+using segment::Kind;
+using testing::ElementsAre;
+using testing::Field;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+constexpr uint64_t kMost = std::numeric_limits<uint64_t>::max();
+constexpr auto kDram = index_of(census::Kind::dram);
+constexpr auto kL1 = index_of(census::Kind::l1);
+constexpr auto kCb = index_of(census::Kind::cb);
+constexpr auto kKernel = index_of(census::Kind::kernel);
+
+TEST(Count, OfAnEmptyHostIsEmptyAndExact) {
+    Census census;
+    EXPECT_EQ(count(census), Figures{});
+}
+
+TEST(Count, AnAllocationInAMeshCountsOnceOnEachMember) {
+    TestSegment segment;
+    const uint32_t a = segment.add_device(small_chip(0x20, 4));
+    const uint32_t b = segment.add_device(small_chip(0x10, 5));
+    segment.add_device(small_chip(0x30, 6));
+    const uint8_t mesh = segment.add_set(1u << a | 1u << b);
+    segment.add(allocation(mesh, Kind::dram, 0x1000, 390, 400));
+    Census census = census_of(segment.process(7));
+
+    const Figures figures = count(census);
+    ASSERT_THAT(figures.devices, SizeIs(3));
+    EXPECT_EQ(figures.devices[0].asic_id, 0x10u);
+    EXPECT_EQ(figures.devices[1].asic_id, 0x20u);
+    for (const int id : {0, 1}) {
+        const MemoryFigures& dram = figures.devices[static_cast<size_t>(id)].memory[kDram];
+        EXPECT_EQ(dram, (MemoryFigures{400, 390, 4000, 400, true, 1, 0, 0, 900}));
+    }
+    EXPECT_EQ(figures.devices[2].memory[kDram], (MemoryFigures{0, 0, 4000, 0, true, 0, 0, 0, 1000}));
+    ASSERT_THAT(figures.processes, SizeIs(1));
+    EXPECT_THAT(figures.processes[0].devices,
+                ElementsAre(Field(&HeldOnDevice::logical_id, 5), Field(&HeldOnDevice::logical_id, 4)));
+    EXPECT_EQ(figures.processes[0].devices[1].memory[kDram], (Held{400, 390, 1}));
+    EXPECT_THAT(figures.inexact, IsEmpty());
+}
+
+TEST(Count, ProcessesThatNameOneAsicIdMeanOneDevice) {
+    TestSegment first;
+    TestSegment second;
+    first.add_device(small_chip(0x10, 0));
+    first.add(allocation(first.add_set(1), Kind::dram, 0x1000, 40, 40));
+    second.add_device(small_chip(0x05, 9));
+    second.add_device(small_chip(0x10, 0));
+    second.add(allocation(second.add_set(2), Kind::dram, 0x1000, 80, 80));
+    Census census = census_of(first.process(7), second.process(8));
+
+    const Figures figures = count(census);
+    ASSERT_THAT(figures.devices, SizeIs(2));
+    EXPECT_EQ(figures.devices[1].memory[kDram].used, 120u);
+    EXPECT_EQ(figures.devices[1].memory[kDram].peak, 120u);
+    EXPECT_FALSE(figures.devices[1].memory[kDram].peak_exact);
+    EXPECT_THAT(figures.processes[1].devices, ElementsAre(Field(&HeldOnDevice::id, 1)));
+}
+
+TEST(Count, ADeviceKnownByNumberIsTheOneWithThatId) {
+    TestSegment numbered;
+    TestSegment named;
+    for (const uint32_t number : {1u, 6u}) {
+        ttmem_device_info info{};
+        info.logical_id = number;
+        numbered.add_device(info);
+    }
+    numbered.add(allocation(numbered.add_set(1), Kind::l1, 0x200, 16, 16, segment::kReservedUnknown));
+    named.add_device(small_chip(0x10, 0));
+    named.add_device(small_chip(0x20, 1));
+    Census census = census_of(numbered.process(7), named.process(8));
+
+    const Figures figures = count(census);
+    ASSERT_THAT(figures.devices, SizeIs(3));
+    EXPECT_EQ(figures.devices[1].asic_id, 0x20u);
+    EXPECT_EQ(figures.devices[1].board, "n300");
+    EXPECT_EQ(figures.devices[1].memory[kL1].used, 16u);
+    EXPECT_EQ(figures.devices[2].id, 6u);
+    EXPECT_EQ(figures.devices[2].asic_id, std::nullopt);
+    EXPECT_EQ(figures.devices[2].memory[kL1].capacity, std::nullopt);
+    EXPECT_EQ(figures.devices[2].memory[kL1].largest_free, std::nullopt);
+}
+
+TEST(Count, UnknownReservedSizesAreInexactWithTheirNumberAndLeaveFreeBlocksUnknown) {
+    TestSegment segment;
+    segment.add_device(small_chip(0x10, 0));
+    const uint8_t set = segment.add_set(1);
+    segment.add(allocation(set, Kind::dram, 0x1000, 40, 40, segment::kReservedUnknown));
+    segment.add(allocation(set, Kind::dram, 0x1100, 40, 40, segment::kReservedUnknown));
+    Census census = census_of(segment.process(7));
+
+    const Figures figures = count(census);
+    EXPECT_THAT(figures.inexact,
+                ElementsAre(Inexactness{7, "reserved size unknown: used counts the requested bytes", 2}));
+    EXPECT_EQ(figures.devices[0].memory[kDram].used, 80u);
+    EXPECT_EQ(figures.devices[0].memory[kDram].largest_free, std::nullopt);
+    EXPECT_EQ(figures.devices[0].memory[kL1].largest_free, 500u);
+}
+
+TEST(Count, EveryInexactCounterIsShownWithItsReasonAndNumber) {
+    TestSegment segment;
+    for (uint32_t i = 0; i < segment::kInexactCounters; ++i) {
+        segment.header().inexact[i] = i + 1;
+    }
+    Census census = census_of(segment.process(7));
+    const Figures figures = count(census);
+    ASSERT_THAT(figures.inexact, SizeIs(segment::kInexactCounters));
+    for (uint32_t i = 0; i < segment::kInexactCounters; ++i) {
+        EXPECT_EQ(figures.inexact[i],
+                  (Inexactness{7, segment::reason(static_cast<segment::Inexact>(i)), i + 1}));
+    }
+}
+
+TEST(Count, AnEventInFlightIsSettling) {
+    TestSegment segment;
+    segment.entry<segment::Writer>(segment::RegionId::writers, 0).intent = segment::SlotRef{3, 1}.pack();
+    Census census = census_of(segment.process(7));
+    EXPECT_THAT(count(census).inexact,
+                ElementsAre(Inexactness{7, "settling: events were recorded meanwhile", 1}));
+}
+
+TEST(Count, ASkippedProcessMakesTheHostInexact) {
+    Census census;
+    census.skipped.push_back({9, "segment lacks a seal, skipped"});
+    EXPECT_THAT(count(census).inexact, ElementsAre(Inexactness{9, "segment lacks a seal, skipped", 1, true}));
+}
+
+TEST(Count, AfterADeathTheLedgerDecidesAndThePeakStays) {
+    TestSegment segment;
+    segment.add_device(small_chip(0x10, 0));
+    const uint8_t set = segment.add_set(1);
+    segment.add(allocation(set, Kind::dram, 0x1000, 40, 40));
+    segment.pool(set, Kind::dram).peak = 90;
+    segment.add_to_ledger(allocation(set, Kind::dram, 0x1100, 8, 8));  // killed before it was counted
+    segment.entry<segment::Writer>(segment::RegionId::writers, 0).intent = segment::SlotRef{1, 1}.pack();
+    Census census = census_of(segment.process(7, 100, State::dead));
+
+    const Figures figures = count(census);
+    EXPECT_EQ(figures.devices[0].memory[kDram].used, 48u);
+    EXPECT_EQ(figures.devices[0].memory[kDram].count, 2u);
+    EXPECT_EQ(figures.devices[0].memory[kDram].peak, 90u);
+    EXPECT_EQ(figures.processes[0].state, "dead");
+    EXPECT_THAT(figures.inexact, IsEmpty());
+}
+
+TEST(Count, WhatAddsNoBytesIsCountedApart) {
+    TestSegment segment;
+    segment.add_device(small_chip(0x10, 0));
+    const uint8_t set = segment.add_set(1);
+    segment.add(allocation(set, Kind::dram, 0, 40, 40, segment::kPlanned));
+    segment.add(allocation(set, Kind::cb, 0x300, 40, 40, segment::kView));
+    segment.add(allocation(set, Kind::system_memory, 0x1000, 40, 40));
+    Census census = census_of(segment.process(7));
+
+    const DeviceFigures device = count(census).devices[0];
+    EXPECT_EQ(device.memory[kDram], (MemoryFigures{0, 0, 4000, 0, true, 0, 1, 0, 1000}));
+    EXPECT_EQ(device.memory[kCb], (MemoryFigures{0, 0, std::nullopt, 0, true, 0, 0, 1, std::nullopt}));
+    EXPECT_EQ(device.l1_worst_core.cb_top, std::nullopt);
+}
+
+TEST(Count, KernelsAreOneKindAndThreeTypes) {
+    TestSegment segment;
+    segment.add_device(small_chip(0x10, 0));
+    const uint8_t set = segment.add_set(1);
+    segment.add(allocation(set, Kind::kernel_application, 1, 10, 10));
+    segment.add(allocation(set, Kind::kernel_fabric, 2, 20, 20));
+    segment.add(allocation(set, Kind::kernel_dispatch, 3, 30, 30));
+    Census census = census_of(segment.process(7));
+
+    const DeviceFigures device = count(census).devices[0];
+    EXPECT_EQ(device.memory[kKernel].used, 60u);
+    EXPECT_EQ(device.memory[kKernel].count, 3u);
+    EXPECT_THAT(device.kernel_by_type, ElementsAre(10, 20, 30));
+}
+
+TEST(Count, TheWorstCoreComesFromCircularBuffersAndL1Buffers) {
+    TestSegment segment;
+    segment.add_device(small_chip(0x10, 0));
+    const uint8_t set = segment.add_set(1);
+    segment::CoreMask mask{};
+    mask[2] = 0b110;
+    segment::Allocation cb = allocation(set, Kind::cb, 0x100, 64, 128);
+    cb.core_set = segment.add_cores(mask);
+    segment.add(cb);
+    segment.add(allocation(set, Kind::l1, 0x2e0, 80, 80));
+    Census census = census_of(segment.process(7));
+
+    EXPECT_EQ(count(census).devices[0].l1_worst_core,
+              (WorstCore{Core{1, 2}, 0x140, 0x2e0, 0x2e0 - 0x140, 64 + 10, 500}));
+}
+
+TEST(Count, TheSmallestLargestFreeBlockOfSeveralAddressSpacesIsShown) {
+    TestSegment segment;
+    segment.add_device(small_chip(0x10, 0));
+    const uint8_t mesh = segment.add_set(1);
+    const uint8_t submesh = segment.add_set(1);
+    segment.add_set(1);  // holds nothing, and so does not speak
+    segment.add(allocation(mesh, Kind::dram, 0x1000, 400, 400));
+    segment.add(allocation(submesh, Kind::dram, 0x1000, 800, 800));
+    Census census = census_of(segment.process(7));
+    EXPECT_EQ(count(census).devices[0].memory[kDram].largest_free, 800u);
+}
+
+TEST(Count, PeaksOfSetsOneAfterTheOtherAreExactUntilOneIsRecycled) {
+    TestSegment segment;
+    segment.add_device(small_chip(0x10, 0));
+    const uint8_t closed = segment.add_set(1, 10, 20);
+    const uint8_t open = segment.add_set(1, 30);
+    segment.pool(closed, Kind::dram).peak = 500;
+    segment.add(allocation(open, Kind::dram, 0x1000, 40, 40));
+    Census census = census_of(segment.process(7));
+    EXPECT_EQ(count(census).devices[0].memory[kDram].peak, 500u);
+    EXPECT_TRUE(count(census).devices[0].memory[kDram].peak_exact);
+
+    segment.add_set(1, 40, 50, 3);
+    EXPECT_FALSE(count(census).devices[0].memory[kDram].peak_exact);
+}
+
+TEST(Count, AProcessThatClosedADeviceDoesNotHoldIt) {
+    TestSegment segment;
+    segment.add_device(small_chip(0x10, 0));
+    segment.add_set(1, 10, 20);
+    Census census = census_of(segment.process(7));
+    EXPECT_THAT(count(census).processes[0].devices, IsEmpty());
+}
+
+TEST(Count, ALaterProcessDoesNotChangeWhatTheOwnerSaidOfHisDevice) {
+    TestSegment owner;
+    TestSegment latecomer;
+    ttmem_device_info lie = small_chip(0x10, 0);
+    lie.memory[TTMEM_DRAM].capacity = 1;
+    owner.add_device(small_chip(0x10, 0));
+    owner.add_set(1);
+    latecomer.add_device(lie);
+    latecomer.add_set(1);
+    Census census = census_of(latecomer.process(6, 200), owner.process(7, 100));
+    EXPECT_EQ(count(census).devices[0].memory[kDram].capacity, 4000u);
+}
+
+TEST(Count, WhoHasADeviceOpenIsBelievedBeforeWhoClosedIt) {
+    TestSegment past;
+    TestSegment present;
+    ttmem_device_info with_l1_small = small_chip(0x10, 0);
+    with_l1_small.memory[TTMEM_L1].capacity = 3000;
+    past.add_device(small_chip(0x10, 0));
+    past.add_set(1, 10, 20);
+    present.add_device(with_l1_small);
+    present.add_set(1);
+    Census census = census_of(past.process(6, 100), present.process(7, 200));
+    EXPECT_EQ(count(census).devices[0].memory[kL1].capacity, 3000u);
+}
+
+TEST(Count, CapacityThatNobodyToldIsUnknownAndBanksOfSizeZeroAreFull) {
+    TestSegment segment;
+    ttmem_device_info info = small_chip(0x10, 0);
+    info.memory[TTMEM_DRAM].capacity = 0;
+    info.memory[TTMEM_TRACE] = {0x9000, 0, 0, 4, 32, TTMEM_BOTTOM_UP, 0};
+    segment.add_device(info);
+    Census census = census_of(segment.process(7));
+    const DeviceFigures device = count(census).devices[0];
+    EXPECT_EQ(device.memory[kDram].capacity, 4000u);
+    EXPECT_EQ(device.memory[index_of(census::Kind::trace)].capacity, 0u);
+    EXPECT_EQ(device.memory[index_of(census::Kind::l1_small)].capacity, std::nullopt);
+}
+
+TEST(Count, HostileFiguresSaturateAndBelowZeroIsShownAsZero) {
+    TestSegment one;
+    TestSegment two;
+    constexpr uint64_t kHuge = std::numeric_limits<int64_t>::max();
+    for (TestSegment* segment : {&one, &two}) {
+        segment->add_device(small_chip(0x10, 0));
+        const uint8_t set = segment->add_set(kMost);
+        for (const Kind kind : {Kind::kernel_application, Kind::kernel_fabric, Kind::kernel_dispatch}) {
+            segment->pool(set, kind).used = kHuge;
+            segment->tally(set, kind).count = kHuge;
+        }
+        segment->pool(set, Kind::dram).used = static_cast<uint64_t>(-5);
+        segment->tally(set, Kind::dram).requested = static_cast<uint64_t>(-5);
+    }
+    Census census = census_of(one.process(7), two.process(8));
+    const Figures figures = count(census);
+    EXPECT_EQ(figures.devices[0].memory[kKernel].used, kMost);
+    EXPECT_EQ(figures.devices[0].memory[kKernel].count, kMost);
+    EXPECT_EQ(figures.devices[0].memory[kDram].used, 0u);
+    EXPECT_THAT(figures.inexact, ElementsAre(Inexactness{7, "pools below zero: shown as 0", 1},
+                                             Inexactness{8, "pools below zero: shown as 0", 1}));
+}
+
+TEST(Count, AMemberNamedTwiceCountsOnce) {
+    TestSegment segment;
+    segment.add_device(small_chip(0x10, 0));
+    segment.add_device(small_chip(0x10, 1));
+    segment.add(allocation(segment.add_set(3), Kind::dram, 0x1000, 40, 40));
+    Census census = census_of(segment.process(7));
+    EXPECT_EQ(count(census).devices[0].memory[kDram].used, 40u);
+}
+
+TEST(Count, ABoardNameCanNotMoveTheCursor) {
+    TestSegment segment;
+    ttmem_device_info info = small_chip(0x10, 0);
+    std::memcpy(info.board, "\x1b[2Jn300 n300 nn", 16);
+    segment.add_device(info);
+    Census census = census_of(segment.process(7));
+    EXPECT_EQ(count(census).devices[0].board, "?[2Jn300 n300 nn");
+}
+
+}  // namespace
+}  // namespace ttmem::census

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// The workings of count(), in the three steps that it takes for each process.
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "census/figures.hpp"
+#include "census/peak.hpp"
+#include "census/report.hpp"
+#include "census/worst_core.hpp"
+
+namespace ttmem::census {
+
+// The largest free blocks of several address spaces on one device: the smallest of them, and unknown if any is.
+class SmallestFree {
+public:
+    void add(std::optional<uint64_t> largest);
+    std::optional<uint64_t> bytes(std::optional<uint64_t> where_nothing_is_held) const;
+
+private:
+    bool is_unknown_ = false;
+    std::optional<uint64_t> smallest_;
+};
+
+// What is gathered about a device on the way to its figures.
+struct Workings {
+    std::array<std::vector<PoolPeak>, kDeviceKinds> peaks;
+    bool peaks_lost = false;  // a set was recycled, and with it the peaks of the one before
+    std::array<SmallestFree, kPoolKinds> free;
+    L1Reach l1_reach;
+};
+
+struct Counting {
+    explicit Counting(Census& census);
+
+    std::vector<Report> reports;
+    DeviceTable table;
+    std::vector<Workings> workings;  // by position of the device
+    Figures figures;                 // its devices are all there, described, with amounts of 0
+};
+
+// Adds the pools of a process to the devices; returns what it holds, by device.
+std::vector<HeldOnDevice> count_pools(Counting& counting, size_t report);
+
+// Adds what only its ledger tells: where blocks lie, and how high circular buffers reach.
+void count_ledger(Counting& counting, size_t report);
+
+// Adds every reason why its figures are less than exact.
+void note_inexactness(Counting& counting, size_t report);
+
+}  // namespace ttmem::census

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// The figures of a host at one moment: what each device has given away and who holds it. Plain values, with nothing of a
+// segment left in them. What is not known is absent, and never 0.
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "census/census.hpp"
+#include "census/kind.hpp"
+
+namespace ttmem::census {
+
+// One kind of memory on one device.
+struct MemoryFigures {
+    uint64_t used = 0;       // reserved bytes: what the allocator has given away
+    uint64_t requested = 0;  // their logical bytes
+    std::optional<uint64_t> capacity;
+    uint64_t peak = 0;
+    bool peak_exact = true;  // else a lower bound
+    uint64_t count = 0;      // allocations that add bytes
+    uint64_t planned = 0;    // hooked ones, which add none
+    uint64_t views = 0;      // of memory that others own: add none
+    // Bytes in one bank. A device in several sets has several address spaces: this is the smallest of their largest
+    // free blocks, over the open sets that hold something here.
+    std::optional<uint64_t> largest_free;
+
+    bool operator==(const MemoryFigures&) const = default;
+};
+
+struct Core {
+    uint32_t x = 0;
+    uint32_t y = 0;
+
+    bool operator==(const Core&) const = default;
+};
+
+// The core whose circular buffers come nearest to the L1 buffers. Circular buffers of several cached programs share
+// addresses, so not their sum counts but how high any one program's reach.
+struct WorstCore {
+    std::optional<Core> core;               // absent: there are none, or their cores are not known
+    std::optional<uint64_t> cb_top;         // the address where they end; absent: there are none
+    std::optional<uint64_t> lowest_buffer;  // the lowest L1 buffer; absent: there is none
+    std::optional<int64_t> headroom;   // from the one to the other, or to the end of L1; below 0 is a clash
+    std::optional<uint64_t> used;      // circular buffers and L1 buffers on this core
+    std::optional<uint64_t> capacity;  // allocatable L1 of one core
+
+    bool operator==(const WorstCore&) const = default;
+};
+
+struct DeviceFigures {
+    uint32_t id = 0;
+    std::optional<std::string> arch;
+    std::optional<std::string> board;
+    std::optional<uint64_t> asic_id;
+    std::array<MemoryFigures, kDeviceKinds> memory;
+    std::array<uint64_t, kKernelTypes.size()> kernel_by_type{};  // used bytes
+    WorstCore l1_worst_core;
+
+    bool operator==(const DeviceFigures&) const = default;
+};
+
+// What one process holds of one kind on one device.
+struct Held {
+    uint64_t used = 0;
+    uint64_t requested = 0;
+    uint64_t count = 0;
+
+    bool operator==(const Held&) const = default;
+};
+
+struct HeldOnDevice {
+    uint32_t id = 0;
+    uint32_t logical_id = 0;  // what the process itself calls the device
+    std::array<Held, kDeviceKinds> memory;
+
+    bool operator==(const HeldOnDevice&) const = default;
+};
+
+struct ProcessFigures {
+    uint32_t pid = 0;
+    uint64_t start_time_ns = 0;
+    std::string comm;
+    uint32_t uid = 0;
+    std::string user;
+    std::string state;   // "live", "dead"
+    std::string source;  // "segment"
+    std::vector<HeldOnDevice> devices;
+
+    bool operator==(const ProcessFigures&) const = default;
+};
+
+// Why a figure is less than exact.
+struct Inexactness {
+    uint32_t pid = 0;
+    std::string reason;
+    uint64_t count = 0;
+    bool skipped = false;  // the whole process is in no figure
+
+    bool operator==(const Inexactness&) const = default;
+};
+
+struct Figures {
+    std::vector<DeviceFigures> devices;     // by id
+    std::vector<ProcessFigures> processes;  // by pid
+    std::vector<Inexactness> inexact;
+
+    bool operator==(const Figures&) const = default;
+};
+
+// Reads them now. Totals come from the pools, and after a death from the ledger; free blocks and cores from a scan.
+Figures count(Census& census);
+
+}  // namespace ttmem::census

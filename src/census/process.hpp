@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "segment/reader.hpp"
+
+namespace ttmem::census {
+
+// Who a process is, in the kernel's words: nothing here comes from what the process wrote itself.
+struct Identity {
+    uint32_t pid = 0;            // as this reader's pid namespace counts
+    uint32_t inner_pid = 0;      // as the process's own namespace counts
+    uint64_t start_time = 0;     // clock ticks since boot; with the pid it names a process for good
+    uint64_t start_time_ns = 0;  // the same since the epoch
+    uint32_t uid = 0;
+    std::string user;  // the number where it has no name
+    std::string comm;
+
+    bool is_same_process(const Identity& other) const {
+        return pid == other.pid && start_time == other.start_time;
+    }
+};
+
+enum class State : uint8_t { live, dead };
+
+// One process that says what it holds.
+struct Process {
+    Identity identity;
+    State state = State::live;
+    segment::Reader ledger;
+};
+
+}  // namespace ttmem::census
