@@ -235,10 +235,11 @@ extern "C" void ttmem_close_set(ttmem_set set) {
     }
     State& state = call.state();
     const uint32_t index = open_index(state, set);
-    if (index == kMaxSets) {
+    ttmem_set token = set;
+    // Of several threads that close one set, one does it.
+    if (index == kMaxSets || !state.set_token[index].compare_exchange_strong(token, 0)) {
         return;
     }
-    state.set_token[index].store(0, std::memory_order_release);
     if (!is_empty(state, index)) {
         free_set(state, call.thread(), index);
     }

@@ -22,7 +22,7 @@ struct RingOrders {
     static constexpr auto head_store = std::memory_order_release;
     static constexpr auto head_load = std::memory_order_acquire;
     static constexpr auto record_load = std::memory_order_acquire;
-    static constexpr auto recheck_load = std::memory_order_acquire;
+    static constexpr auto recheck_load = std::memory_order_relaxed;
     static constexpr uint64_t overwritten_at = 0;  // added to head - i; 1 would be the off-by-one
 };
 

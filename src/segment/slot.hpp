@@ -54,7 +54,8 @@ struct BasicSlot {
     }
 
     // Makes a live slot free; false if it is not at that generation any more. Of several callers one wins.
-    // SYNC POINT: its acquire pairs with publish(), so that the winner may read the payload.
+    // SYNC POINT: its acquire pairs with publish(), so that the winner may read the payload whichever way it got the
+    // generation; its release says to readers that what the caller wrote before (its intent) was there first.
     bool retire(uint64_t live_generation) {
         uint64_t expected = live_generation;
         return word[0].compare_exchange_strong(expected, next_generation(live_generation), Orders::retire,
