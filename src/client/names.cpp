@@ -120,6 +120,19 @@ uint16_t intern_cores(State& state, const ttmem_cores* cores) {
     return static_cast<uint16_t>(used);
 }
 
+namespace {
+
+// How many names a name is made of.
+uint32_t depth_of(const State& state, uint32_t id) {
+    uint32_t depth = 0;
+    for (; id != 0; ++depth) {
+        id = static_cast<uint32_t>(state.names[id].length_and_parent.load(std::memory_order_relaxed) >> 32);
+    }
+    return depth;
+}
+
+}  // namespace
+
 }  // namespace ttmem::client
 
 using namespace ttmem::client;
@@ -184,6 +197,11 @@ extern "C" void ttmem_tag(ttmem_handle handle, const char* name) {
     }
     Word& word = state.ledger[ref.slot].word[kNamingWord];
     uint64_t naming = word.load(std::memory_order_acquire);
+    // A tag on the deepest scope fits; tags on tags without end would be more than a reader follows.
+    if (depth_of(state, static_cast<uint32_t>(naming >> 32)) > kMaxScopeDepth) {
+        count(state, Inexact::scope_too_deep);
+        return;
+    }
     const uint32_t id = intern_name(state, name, static_cast<uint32_t>(naming >> 32));
     if (id != 0 && (naming & 0xffff) == (ref.generation & 0xffff)) {
         word.compare_exchange_strong(naming, naming_word(id, static_cast<uint16_t>(naming >> 16), ref.generation),
