@@ -42,11 +42,12 @@ if(TTMEM_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
     set(CMAKE_CXX_COMPILER_LAUNCHER "${TTMEM_CCACHE}")
 endif()
 
+# g++ alone looks for old-style casts: unlike clang it knows that the inline functions of a C header can't do without.
 add_compile_options(
     -Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wshadow -Wcast-align -Wcast-qual -Wformat=2
     -Wimplicit-fallthrough -Wundef -Wvla
-    "$<$<COMPILE_LANGUAGE:CXX>:-Wold-style-cast;-Wnon-virtual-dtor;-Woverloaded-virtual;-Wextra-semi>"
-    "$<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wduplicated-cond;-Wlogical-op;-Wsuggest-override>")
+    "$<$<COMPILE_LANGUAGE:CXX>:-Wnon-virtual-dtor;-Woverloaded-virtual;-Wextra-semi>"
+    "$<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wold-style-cast;-Wduplicated-cond;-Wlogical-op;-Wsuggest-override>")
 if(TTMEM_WERROR)
     add_compile_options(-Werror)
 endif()
