@@ -13,6 +13,7 @@
 #include "tests/support/child.hpp"
 #include "tests/support/oracle.hpp"
 #include "tests/support/own_segment.hpp"
+#include "tests/support/wait.hpp"
 
 namespace {
 
@@ -34,7 +35,6 @@ constexpr uint64_t kReserved = 128;
 void come_and_go(const std::atomic<bool>& stop, ttmem_set set, uint64_t seed) {
     std::mt19937_64 rng(seed);
     std::vector<ttmem_handle> live;
-    std::atomic<uint64_t> idle{0};
     while (!stop.load(std::memory_order_relaxed)) {
         if (live.size() < 8 && (live.empty() || rng() % 2 == 0)) {
             live.push_back(ttmem_allocate(set, TTMEM_L1, 0, kRequested, kReserved, 0));
@@ -42,9 +42,7 @@ void come_and_go(const std::atomic<bool>& stop, ttmem_set set, uint64_t seed) {
             ttmem_free(live.back());
             live.pop_back();
         }
-        for (uint64_t pause = rng() % 300; pause != 0; --pause) {
-            idle.fetch_add(1, std::memory_order_relaxed);
-        }
+        spin(rng() % 300);
     }
     for (const ttmem_handle handle : live) {
         ttmem_free(handle);

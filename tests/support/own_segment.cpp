@@ -85,6 +85,15 @@ base::Descriptor open_segment_of(pid_t pid) {
     return {};
 }
 
+base::Descriptor open_any_segment_of(pid_t pid) {
+    for (const std::string& path : segment_links("/proc/" + std::to_string(pid) + "/fd")) {
+        if (base::Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC)); file) {
+            return file;
+        }
+    }
+    return {};
+}
+
 segment::Reader reader_of(pid_t pid) {
     base::Descriptor file;
     wait_until([&] { return static_cast<bool>(file = open_segment_of(pid)); });

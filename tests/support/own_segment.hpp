@@ -31,7 +31,10 @@ unsigned count_own_descriptors();
 // The segment that process `pid` made for itself, opened for reading; none yet, or none at all, is an empty one.
 base::Descriptor open_segment_of(pid_t pid);
 
-// The same, waited for, as a reader; fails the test and the process where it does not come.
+// The first segment that it holds, finished or not, its own or not.
+base::Descriptor open_any_segment_of(pid_t pid);
+
+// open_segment_of(), waited for, as a reader; fails the test and the process where it does not come.
 segment::Reader reader_of(pid_t pid);
 
 }  // namespace ttmem::test
