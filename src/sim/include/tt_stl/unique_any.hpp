@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <type_traits>
+#include <utility>
+
+namespace ttsl {
+
+// Owns one value of any type that can be moved. Size and alignment are part of the name for those who spell it; here
+// the value lies on the heap, and they only limit what may go in.
+template <auto MAX_STORAGE_SIZE, auto ALIGNMENT>
+struct unique_any final {
+    template <typename Type, typename Value = std::decay_t<Type>>
+    requires(!std::is_same_v<Value, unique_any>) unique_any(Type&& object)
+        : value_(new Value(std::forward<Type>(object)),
+                 [](void* value) { delete static_cast<Value*>(value); }) {
+        static_assert(sizeof(Value) <= static_cast<std::size_t>(MAX_STORAGE_SIZE));
+        static_assert(static_cast<std::size_t>(ALIGNMENT) % alignof(Value) == 0);
+    }
+
+    template <typename T>
+    T& get() {
+        return *static_cast<T*>(value_.get());
+    }
+    template <typename T>
+    const T& get() const {
+        return *static_cast<const T*>(value_.get());
+    }
+
+private:
+    std::unique_ptr<void, void (*)(void*)> value_;
+};
+
+}  // namespace ttsl

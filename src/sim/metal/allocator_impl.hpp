@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <unordered_set>
+
+#include <tt-metalium/allocator.hpp>
+#include <tt-metalium/buffer_types.hpp>
+#include <tt-metalium/device.hpp>
+
+#include "sim/allocator.hpp"
+
+namespace tt::tt_metal {
+
+class Buffer;
+
+// The pool that a buffer comes from. Throws for system memory, which no allocator of a device has.
+[[nodiscard]] ttmem::sim::Pool pool_of(BufferType buffer_type);
+
+// The allocator of one device or mesh, and the buffers that live in it. Any thread.
+class AllocatorImpl {
+public:
+    AllocatorImpl(const ttmem::sim::MemoryGeometry& memory, const IDevice* owner);
+    virtual ~AllocatorImpl();
+    AllocatorImpl(const AllocatorImpl&) = delete;
+    AllocatorImpl& operator=(const AllocatorImpl&) = delete;
+
+    // Throws the out-of-memory error where no block is large enough.
+    DeviceAddr allocate_buffer(Buffer* buffer);
+    void deallocate_buffer(Buffer* buffer);
+
+    // Frees every buffer at once; each of them then is as if it had been freed by itself.
+    void deallocate_buffers();
+
+    // A buffer without memory of this allocator that must nevertheless learn when the device closes.
+    void attach(Buffer* buffer);
+    void detach(Buffer* buffer);
+
+    [[nodiscard]] std::unordered_set<Buffer*> get_allocated_buffers() const;
+    [[nodiscard]] Statistics get_statistics(const BufferType& buffer_type) const;
+    [[nodiscard]] MemoryBlockTable get_memory_block_table(const BufferType& buffer_type) const;
+    [[nodiscard]] const ttmem::sim::MemoryGeometry& memory() const { return memory_; }
+    [[nodiscard]] const std::unique_ptr<Allocator>& view() const { return view_; }
+    [[nodiscard]] const IDevice* owner() const { return owner_; }
+
+    [[nodiscard]] std::optional<DeviceAddr> lowest_occupied_l1_address() const;
+    // Of the buffer at that address; 0 where there is none.
+    [[nodiscard]] std::uint64_t tracking_handle_at(BufferType buffer_type, DeviceAddr address) const;
+    [[nodiscard]] std::uint64_t requested_bytes(ttmem::sim::Pool pool) const;
+
+    // What GraphTracker knows this allocator by; 0 where it is not recorded.
+    std::uint32_t tracking_set = 0;
+
+private:
+    void abandon(Buffer* buffer);
+
+    const ttmem::sim::MemoryGeometry memory_;
+    const IDevice* const owner_;
+    std::unique_ptr<Allocator> view_;
+
+    mutable std::mutex mutex_;
+    ttmem::sim::Allocator allocator_;
+    std::unordered_set<Buffer*> allocated_buffers_;
+    std::unordered_set<Buffer*> attached_buffers_;
+    std::array<std::uint64_t, ttmem::sim::kPoolCount> requested_{};
+};
+
+}  // namespace tt::tt_metal
