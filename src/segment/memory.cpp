@@ -2,8 +2,10 @@
 #include "segment/memory.hpp"
 
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -25,11 +27,19 @@ base::Expected<Memory> Memory::map(base::Descriptor file) {
     const int seals = fcntl(file.get(), F_GET_SEALS);
     constexpr int kNeeded = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_FUTURE_WRITE | F_SEAL_SEAL;
     if (seals < 0 || info.st_size == 0) {
-        return base::error(seals < 0 ? Error::Code::refused : Error::Code::unfinished, "is not a sealed memfd");
+        return base::error(seals < 0 ? Error::Code::refused : Error::Code::unfinished,
+                           "is not a sealed memfd");
     }
     if ((seals & kNeeded) != kNeeded) {
-        // A client seals right after it has mapped: without any seal it may be on its way there.
-        return base::error(seals == 0 ? Error::Code::unfinished : Error::Code::refused, "lacks a seal");
+        // A client seals right after it has mapped: without any of these it may be on its way there.
+        return base::error((seals & kNeeded) == 0 ? Error::Code::unfinished : Error::Code::refused,
+                           "lacks a seal");
+    }
+    // A file of huge pages can be sealed too, but it does not tell its holes, and to touch one takes from a pool that
+    // may be empty.
+    struct statfs system {};
+    if (fstatfs(file.get(), &system) != 0 || system.f_type != TMPFS_MAGIC) {
+        return base::error(Error::Code::refused, "is not a memfd of ordinary pages");
     }
     const auto size = static_cast<uint64_t>(info.st_size);
     if (size < sizeof(Header) || size > kMaxSegmentBytes || size % kPage != 0) {
