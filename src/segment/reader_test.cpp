@@ -1,0 +1,447 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "segment/reader.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <string>
+#include <vector>
+
+#include "segment/read_everything_test_support.hpp"
+#include "segment/small_segment_test_support.hpp"
+
+namespace ttmem::segment {
+
+namespace {
+
+using ::testing::ElementsAre;
+
+Reader read(SmallSegment& segment) {
+    auto reader = segment.read();
+    EXPECT_TRUE(reader) << reader.error().text;
+    return std::move(*reader);
+}
+
+std::vector<uint32_t> live_slots(const Reader& reader) {
+    std::vector<uint32_t> slots;
+    reader.for_each_live([&](SlotRef slot, const Allocation&) {
+        slots.push_back(slot.slot);
+        return true;
+    });
+    return slots;
+}
+
+Allocation dram(uint64_t bytes) {
+    Allocation a;
+    a.requested = a.reserved = bytes;
+    return a;
+}
+
+Event event_at(uint64_t address) {
+    Event event;
+    event.address = address;
+    return event;
+}
+
+std::vector<uint64_t> addresses_since(const Reader& reader, Cursor& cursor) {
+    std::vector<uint64_t> addresses;
+    reader.follow(cursor, [&](uint32_t, const Event& event) { addresses.push_back(event.address); });
+    return addresses;
+}
+
+}  // namespace
+
+TEST(Reader, GivesEverythingAsItWasWritten) {
+    SmallSegment segment;
+    segment.fill();
+    const Reader reader = read(segment);
+    ASSERT_EQ(1u, reader.devices().size());
+    ASSERT_TRUE(reader.devices()[0]);
+    EXPECT_EQ(0xa51cu, reader.devices()[0]->asic_id);
+    EXPECT_EQ(12'872'318'208u, reader.devices()[0]->memory[TTMEM_DRAM].capacity);
+    ASSERT_EQ(2u, reader.sets().size());
+    EXPECT_TRUE(reader.sets()[0].is_open());
+    EXPECT_FALSE(reader.sets()[1].is_open());
+    EXPECT_EQ("decoder.3/ttnn::matmul", reader.name(3));
+    EXPECT_EQ((CoreMask{0xff, 0xff}), reader.cores(1));
+    EXPECT_THAT(live_slots(reader), ElementsAre(0, 1, 2, 3, 4, 5, 6, 7));
+    EXPECT_EQ(2u, reader.failures().size());
+    EXPECT_EQ(1u, reader.failure_count(FailureType::out_of_memory));
+    EXPECT_EQ(1u, reader.inexact(Inexact::unknown_free));
+    EXPECT_EQ(8u, reader.events_written());
+    EXPECT_EQ(4242u, reader.writers().at(0).thread);
+}
+
+TEST(Reader, AnEntryThatIsBeingChangedIsLeftOut) {
+    SmallSegment segment;
+    segment.fill();
+    segment.entry<DeviceSlot>(RegionId::devices, 0).word[0].store(2);
+    segment.entry<SetSlot>(RegionId::sets, 0).word[0].store(2);
+    segment.entry<CoreSetSlot>(RegionId::core_sets, 1).word[0].store(0);
+    segment.entry<FailureSlot>(RegionId::failures, 0).word[0].store(0);
+    segment.entry<LedgerSlot>(RegionId::ledger, 5).word[0].store(2);
+    const Reader reader = read(segment);
+    ASSERT_EQ(1u, reader.devices().size()) << "an index keeps its place";
+    EXPECT_FALSE(reader.devices()[0]);
+    EXPECT_EQ(1u, reader.sets().size());
+    EXPECT_FALSE(reader.cores(1));
+    EXPECT_EQ(1u, reader.failures().size());
+    EXPECT_THAT(live_slots(reader), ElementsAre(0, 1, 2, 3, 4, 6, 7));
+}
+
+TEST(Reader, PoolsAndLedgerGiveTheSameTotals) {
+    SmallSegment segment;
+    segment.fill();
+    const Reader reader = read(segment);
+    const Totals totals = reader.totals();
+    Totals ledger = reader.totals_from_ledger();
+    EXPECT_FALSE(totals.settling);
+    EXPECT_FALSE(ledger.settling);
+    ASSERT_EQ(totals.sets.size(), ledger.sets.size());
+    for (size_t i = 0; i < totals.sets.size(); ++i) {
+        for (uint32_t kind = 0; kind < kKinds; ++kind) {
+            ledger.sets[i].pools[kind].peak = totals.sets[i].pools[kind].peak;
+            EXPECT_EQ(totals.sets[i].pools[kind], ledger.sets[i].pools[kind]) << i << " " << kind;
+        }
+    }
+    EXPECT_EQ((PoolTotals{128, 100, 128, 1, 0, 0, 0}), totals.sets[0].pools[static_cast<uint32_t>(Kind::l1)]);
+    EXPECT_EQ((PoolTotals{0, 0, 0, 0, 1, 0, 0}), totals.sets[0].pools[static_cast<uint32_t>(Kind::l1_small)]);
+    EXPECT_EQ((PoolTotals{0, 0, 0, 0, 0, 1, 0}), totals.sets[0].pools[static_cast<uint32_t>(Kind::trace)]);
+    EXPECT_EQ((PoolTotals{768, 600, 768, 1, 0, 0, 1}), totals.sets[0].pools[6]);
+}
+
+TEST(Reader, SharesOfWritersAddUpAlsoBelowZero) {
+    SmallSegment segment;
+    segment.put_set(0, 1);
+    segment.put_allocation(0, dram(300));
+    // The second thread freed 100 bytes, one planned and two views that the first one had allocated.
+    segment.header().writers_used.store(2);
+    Tally& first = segment.tally(0, 0, Kind::dram);
+    first.requested.store(400);
+    first.count.store(2);
+    first.planned_and_views.store(uint64_t{5} << 32 | 3);
+    first.reserved_unknown.store(1);
+    Tally& second = segment.tally(1, 0, Kind::dram);
+    second.requested.store(0 - uint64_t{100});
+    second.count.store(UINT64_MAX);
+    second.planned_and_views.store(0 - (uint64_t{2} << 32 | 1));
+    second.reserved_unknown.store(UINT64_MAX);
+    const PoolTotals pool = read(segment).totals().sets.at(0).pools[0];
+    EXPECT_EQ((PoolTotals{300, 300, 300, 1, 2, 3, 0}), pool);
+}
+
+TEST(Reader, TotalsAreSettlingWhileAnIntentIsSet) {
+    SmallSegment segment;
+    segment.fill();
+    segment.entry<Writer>(RegionId::writers, 0).intent.store(SlotRef{3, 2}.pack());
+    const Reader reader = read(segment);
+    EXPECT_TRUE(reader.totals().settling);
+    EXPECT_TRUE(reader.totals_from_ledger().settling);
+    EXPECT_EQ((SlotRef{3, 2}.pack()), reader.writers().at(0).intent);
+    segment.entry<Writer>(RegionId::writers, 0).intent.store(0);
+    EXPECT_FALSE(reader.totals().settling);
+    EXPECT_FALSE(reader.totals_from_ledger().settling);
+}
+
+TEST(Reader, AnAllocationInNoSetCountsNowhere) {
+    SmallSegment segment;
+    segment.put_set(0, 1);
+    segment.put_allocation(0, dram(64));
+    Allocation stray = dram(1'000);
+    uint64_t payload[LedgerSlot::kPayloadWords];
+    for (const auto& [set, kind] :
+         {std::pair<uint8_t, uint8_t>{1, 0}, {3, 0}, {200, 0}, {255, 0}, {0, 9}, {0, 255}}) {
+        stray.set = set;
+        stray.kind = static_cast<Kind>(kind);
+        encode(stray, 1, payload);
+        segment.entry<LedgerSlot>(RegionId::ledger, 1).publish(payload, 1);
+        segment.header().slots_used.store(2);
+        const Totals totals = read(segment).totals_from_ledger();
+        ASSERT_EQ(1u, totals.sets.size());
+        EXPECT_EQ(64u, totals.sets[0].pools[0].used);
+        for (uint32_t other = 1; other < kKinds; ++other) {
+            EXPECT_EQ(PoolTotals{}, totals.sets[0].pools[other]);
+        }
+    }
+}
+
+TEST(Reader, MarksBeyondTheirRegionsAreCutToThem) {
+    SmallSegment segment;
+    segment.fill();
+    for (const uint64_t lie : {uint64_t{1'000}, uint64_t{UINT32_MAX} + 2, UINT64_MAX}) {
+        segment.header().devices_used.store(lie);
+        segment.header().sets_used.store(lie);
+        segment.header().core_sets_used.store(lie);
+        segment.header().names_used.store(lie);
+        segment.header().writers_used.store(lie);
+        segment.header().slots_used.store(lie);
+        const Reader reader = read(segment);
+        EXPECT_EQ(3u, reader.devices().size());
+        EXPECT_EQ(2u, reader.sets().size());
+        EXPECT_EQ(2u, reader.writers().size());
+        EXPECT_EQ(48u, reader.slots_used());
+        EXPECT_EQ(8u, live_slots(reader).size());
+        EXPECT_EQ("", reader.name(8));
+        EXPECT_FALSE(reader.cores(4));
+        Cursor cursor;
+        EXPECT_EQ("", read_everything(reader, cursor).problem);
+    }
+}
+
+TEST(Reader, MarksBelowWhatIsThereHideIt) {
+    SmallSegment segment;
+    segment.fill();
+    segment.header().slots_used.store(3);
+    segment.header().names_used.store(3);
+    segment.header().core_sets_used.store(1);
+    segment.header().writers_used.store(0);
+    const Reader reader = read(segment);
+    EXPECT_THAT(live_slots(reader), ElementsAre(0, 1, 2));
+    EXPECT_EQ("decoder.3", reader.name(2));
+    EXPECT_EQ("", reader.name(3));
+    EXPECT_FALSE(reader.cores(1));
+    EXPECT_EQ(0u, reader.events_written());
+    Cursor cursor;
+    EXPECT_THAT(addresses_since(reader, cursor), ElementsAre());
+}
+
+TEST(Reader, ALaterWriterMayHaveLargerEntriesAndALargerHeader) {
+    Shape shape;
+    shape.extra_header = 512;
+    for (const RegionId id :
+         {RegionId::devices, RegionId::sets, RegionId::core_sets, RegionId::pools, RegionId::tallies,
+          RegionId::names, RegionId::failures, RegionId::writers, RegionId::ledger}) {
+        shape.extra_of(id) = 64;
+    }
+    shape.extra_of(RegionId::ledger) = 8;
+    shape.extra_of(RegionId::names) = 8;
+    SmallSegment larger(shape);
+    SmallSegment today;
+    larger.fill();
+    today.fill();
+    const Reader a = read(larger);
+    const Reader b = read(today);
+    EXPECT_EQ(b.devices()[0]->asic_id, a.devices()[0]->asic_id);
+    EXPECT_EQ(b.name(3), a.name(3));
+    EXPECT_EQ(b.cores(1), a.cores(1));
+    EXPECT_EQ(b.failures().size(), a.failures().size());
+    EXPECT_EQ(live_slots(b), live_slots(a));
+    ASSERT_EQ(b.totals().sets.size(), a.totals().sets.size());
+    EXPECT_EQ(b.totals().sets[0].pools, a.totals().sets[0].pools);
+    EXPECT_EQ(b.totals_from_ledger().sets[0].pools, a.totals_from_ledger().sets[0].pools);
+    Cursor cursor;
+    EXPECT_EQ(8u, addresses_since(a, cursor).size());
+}
+
+TEST(Reader, AWriterMayHaveFewerEntries) {
+    Shape shape;
+    shape.count.fill(1);
+    shape.count_of(RegionId::pools) = kKindsPerSet;
+    shape.count_of(RegionId::failures) = kFailureTypes * kFailuresPerType;
+    shape.ring_records = 1;
+    SmallSegment segment(shape);
+    segment.put_set(0, 1);
+    segment.put_allocation(0, dram(64));
+    segment.put_event(0, Event());
+    const Reader reader = read(segment);
+    EXPECT_EQ(64u, reader.totals().sets.at(0).pools[0].used);
+    Cursor cursor;
+    EXPECT_EQ("", read_everything(reader, cursor).problem);
+    EXPECT_EQ(0u, cursor.kept()) << "a ring of one is always being overwritten";
+    EXPECT_EQ(1u, cursor.lost());
+}
+
+TEST(Reader, NamesThatLoopEnd) {
+    SmallSegment segment;
+    segment.put_name(1, "a", 2);
+    segment.put_name(2, "b", 1);
+    segment.put_name(3, "self", 3);
+    const Reader reader = read(segment);
+    const std::string name = reader.name(1);
+    EXPECT_EQ(65, std::count(name.begin(), name.end(), '/')) << name;
+    EXPECT_LE(reader.name(3).size(), 66u * 5);
+}
+
+TEST(Reader, ANameWhoseParentIsMissingStandsAlone) {
+    SmallSegment segment;
+    segment.put_name(1, "orphan", 7);
+    segment.put_name(2, "child", 1'000'000);
+    const Reader reader = read(segment);
+    EXPECT_EQ("orphan", reader.name(1));
+    EXPECT_EQ("child", reader.name(2));
+}
+
+TEST(Reader, ADeepNameIsWhole) {
+    Shape shape;
+    shape.count_of(RegionId::names) = 80;
+    SmallSegment segment(shape);
+    std::string whole;
+    for (uint32_t i = 1; i <= 65; ++i) {
+        segment.put_name(i, "n" + std::to_string(i), i - 1);
+        whole += (i == 1 ? "n" : "/n") + std::to_string(i);
+    }
+    EXPECT_EQ(whole, read(segment).name(65)) << "64 scopes and a tag";
+}
+
+TEST(Reader, NoNameMovesTheCursor) {
+    SmallSegment segment;
+    segment.put_name(1, "\x1b[2J\r\n\x07kill", 0);
+    segment.put_name(2, "caf\xc3\xa9 \xff\xfe \xc2\x9b", 0);
+    const Reader reader = read(segment);
+    EXPECT_EQ("?[2J???kill", reader.name(1));
+    EXPECT_EQ("caf\xc3\xa9 ?? ??", reader.name(2));
+}
+
+TEST(Reader, ALengthBeyondItsNameIsCut) {
+    SmallSegment segment;
+    segment.put_name(1, std::string(120, 'x'), 0);
+    segment.entry<Name>(RegionId::names, 1).length_and_parent.store(UINT32_MAX);
+    EXPECT_EQ(std::string(120, 'x'), read(segment).name(1));
+    EXPECT_EQ("", read(segment).name(0));
+    EXPECT_EQ("", read(segment).name(UINT64_MAX));
+    EXPECT_EQ("", read(segment).name((uint64_t{1} << 32) + 1)) << "ids are not cut to 32 bits";
+}
+
+TEST(Reader, AFollowerGetsEachEventOnce) {
+    SmallSegment segment;
+    const Reader reader = read(segment);
+    Cursor cursor;
+    segment.put_event(0, event_at(1));
+    segment.put_event(1, event_at(2));
+    EXPECT_THAT(addresses_since(reader, cursor), ElementsAre(1, 2));
+    EXPECT_THAT(addresses_since(reader, cursor), ElementsAre());
+    segment.put_event(1, event_at(3));
+    EXPECT_THAT(addresses_since(reader, cursor), ElementsAre(3));
+    EXPECT_EQ(3u, cursor.kept());
+    EXPECT_EQ(0u, cursor.lost());
+}
+
+TEST(Reader, AFollowerThatWasLappedCountsWhatItLost) {
+    SmallSegment segment;
+    const Reader reader = read(segment);
+    Cursor cursor;
+    for (uint64_t i = 0; i < 100; ++i) {
+        segment.put_event(0, event_at(i));
+    }
+    const std::vector<uint64_t> got = addresses_since(reader, cursor);
+    ASSERT_EQ(15u, got.size()) << "the oldest of 16 may be just being overwritten";
+    EXPECT_EQ(85u, got.front());
+    EXPECT_EQ(99u, got.back());
+    EXPECT_EQ(85u, cursor.lost());
+    EXPECT_EQ(100u, cursor.kept() + cursor.lost());
+}
+
+TEST(Reader, ACursorAtTheEndHasLostNothing) {
+    SmallSegment segment;
+    for (uint64_t i = 0; i < 100; ++i) {
+        segment.put_event(0, event_at(i));
+    }
+    const Reader reader = read(segment);
+    Cursor cursor = reader.cursor_at_end();
+    EXPECT_THAT(addresses_since(reader, cursor), ElementsAre());
+    segment.put_event(0, event_at(100));
+    segment.put_event(1, event_at(200));
+    EXPECT_THAT(addresses_since(reader, cursor), ElementsAre(100, 200)) << "also of a writer that came later";
+    EXPECT_EQ(0u, cursor.lost());
+}
+
+TEST(Reader, AHeadThatJumpsIsFollowedInBoundedTime) {
+    SmallSegment segment;
+    segment.put_event(0, event_at(1));
+    const Reader reader = read(segment);
+    Cursor cursor;
+    addresses_since(reader, cursor);
+    Word& head = segment.entry<Writer>(RegionId::writers, 0).head;
+    for (const uint64_t to : {UINT64_MAX, uint64_t{0}, uint64_t{5}, uint64_t{1} << 63, uint64_t{3},
+                              UINT64_MAX - 1, uint64_t{1} << 40, uint64_t{1}}) {
+        head.store(to);
+        EXPECT_LE(addresses_since(reader, cursor).size(), 15u) << to;
+        EXPECT_EQ(to, cursor.rings.at(0).next) << "it is where the head is";
+        EXPECT_THAT(addresses_since(reader, cursor), ElementsAre());
+    }
+}
+
+TEST(Reader, WritersThatGoAwayAndComeBackCostNothing) {
+    SmallSegment segment;
+    segment.put_event(1, event_at(1));
+    const Reader reader = read(segment);
+    Cursor cursor;
+    addresses_since(reader, cursor);
+    segment.header().writers_used.store(0);
+    EXPECT_THAT(addresses_since(reader, cursor), ElementsAre());
+    segment.header().writers_used.store(2);
+    segment.put_event(1, event_at(2));
+    EXPECT_THAT(addresses_since(reader, cursor), ElementsAre(2));
+}
+
+TEST(Reader, FailuresComeOldestFirstAndKeepTheFirstAndTheLast) {
+    SmallSegment segment;
+    for (uint64_t i = 0; i < 100; ++i) {
+        segment.put_failure(FailureType::cb_clash, i, 1'000 + i);
+    }
+    const Reader reader = read(segment);
+    const std::vector<Failure> failures = reader.failures();
+    ASSERT_EQ(kFailuresPerType, failures.size());
+    for (size_t i = 0; i < failures.size(); ++i) {
+        EXPECT_EQ(i < kFirstFailures ? i : 100 - kFailuresPerType + i, failures[i].address);
+        EXPECT_EQ(static_cast<uint8_t>(FailureType::cb_clash), failures[i].type);
+    }
+    EXPECT_EQ(100u, reader.failure_count(FailureType::cb_clash));
+}
+
+// The type of a failure is where it stands, whatever its bytes say.
+TEST(Reader, AFailureCannotClaimAnotherType) {
+    SmallSegment segment;
+    segment.put_failure(FailureType::out_of_memory, 0, 1);
+    segment.entry<FailureSlot>(RegionId::failures, 0).word[2].store(UINT64_MAX);
+    EXPECT_EQ(0, read(segment).failures().at(0).type);
+}
+
+// The size of a default segment, with nothing written but its header, whose marks claim that everything is in use.
+TEST(Reader, ReadingHolesFillsNone) {
+    Region table[kRegionTableEntries] = {};
+    const uint64_t size = lay_out(Sizes(), table);
+    SmallSegment small;
+    Header& header = small.header();
+    std::copy(std::begin(table), std::end(table), std::begin(header.region));
+    header.segment_bytes = size;
+    for (Word* mark : {&header.devices_used, &header.sets_used, &header.core_sets_used, &header.names_used,
+                       &header.writers_used, &header.slots_used}) {
+        mark->store(UINT64_MAX);
+    }
+    const base::Descriptor file = make_memfd(small.bytes(), sizeof(Header), size, all_seals());
+    const auto blocks = [&] {
+        struct stat info {};
+        fstat(file.get(), &info);
+        return info.st_blocks;
+    };
+    const auto before = blocks();
+    const auto reader = Reader::open(base::Descriptor(dup(file.get())));
+    ASSERT_TRUE(reader) << reader.error().text;
+    Cursor cursor;
+    const Everything everything = read_everything(*reader, cursor, [&] { ASSERT_EQ(before, blocks()); });
+    EXPECT_EQ("", everything.problem);
+    EXPECT_EQ(before, blocks());
+}
+
+TEST(Reader, SlotsBeyondAHoleAreFound) {
+    Shape shape;
+    shape.count_of(RegionId::ledger) = 4'096;  // 64 pages
+    for (const uint32_t extra : {0u, 8u, 4'096u}) {
+        shape.extra_of(RegionId::ledger) = extra;
+        SmallSegment segment(shape);
+        segment.put_set(0, 1);
+        const std::vector<uint32_t> slots = {0, 1, 700, 701, 2'000, 4'095};
+        for (const uint32_t slot : slots) {
+            segment.put_allocation(slot, dram(64));
+        }
+        const auto reader = Reader::open(segment.memfd());
+        ASSERT_TRUE(reader) << reader.error().text;
+        EXPECT_EQ(slots, live_slots(*reader)) << "entries of " << 64 + extra << " bytes";
+        EXPECT_EQ(slots.size(), reader->totals_from_ledger().sets.at(0).pools[0].count);
+    }
+}
+
+}  // namespace ttmem::segment
