@@ -145,21 +145,19 @@ extern "C" void ttmem_scope_push(const char* name) {
     if (!call) {
         return;
     }
-    uint32_t id = 0;
-    if (tls.unnamed == 0) {
-        if (tls.depth < ttmem::segment::kMaxScopeDepth) {
-            id = intern_name(call.state(), name, tls.name);
-        } else {
-            count(call.state(), ttmem::segment::Inexact::scope_too_deep);
-        }
-    }
-    if (id == 0) {
-        ++tls.unnamed;
+    if (tls.depth == ttmem::segment::kMaxScopeDepth) {
+        ++tls.too_deep;
+        count(call.state(), ttmem::segment::Inexact::scope_too_deep);
         return;
     }
+    // A scope that gets no name (an empty one, or a full table) leaves the names around it in force.
+    if (const uint32_t id = intern_name(call.state(), name, tls.name); id != 0) {
+        tls.name = id;
+        tls.named |= uint64_t{1} << tls.depth;
+    }
     ++tls.depth;
-    tls.name = id;
 }
+static_assert(ttmem::segment::kMaxScopeDepth <= 64, "tls.named has a bit for each");
 
 extern "C" void ttmem_scope_pop(void) {
     if (is_off()) {
@@ -169,10 +167,16 @@ extern "C" void ttmem_scope_pop(void) {
     if (!call) {
         return;
     }
-    if (tls.unnamed != 0) {
-        --tls.unnamed;
-    } else if (tls.depth != 0) {
-        --tls.depth;
+    if (tls.too_deep != 0) {
+        --tls.too_deep;
+        return;
+    }
+    if (tls.depth == 0) {
+        return;
+    }
+    const uint64_t bit = uint64_t{1} << --tls.depth;
+    if ((tls.named & bit) != 0) {
+        tls.named &= ~bit;
         const uint64_t word = call.state().names[tls.name].length_and_parent.load(std::memory_order_relaxed);
         tls.name = static_cast<uint32_t>(word >> 32);
     }

@@ -195,7 +195,8 @@ Thread* enter() {
         return nullptr;
     }
     tls.id = static_cast<uint32_t>(gettid());
-    tls.name = tls.depth = tls.unnamed = 0;
+    tls.name = tls.depth = tls.too_deep = 0;
+    tls.named = 0;
     tls.thread = thread;
     tls.session = state.session.load(std::memory_order_relaxed);
     count(state, Inexact::reentered, g_refused_early.exchange(0, std::memory_order_relaxed));

@@ -109,8 +109,9 @@ struct ThreadLocal {
     Thread* thread = nullptr;
     uint32_t id = 0;        // the kernel's thread id
     uint32_t name = 0;      // the innermost scope
-    uint32_t depth = 0;     // open scopes that have a name
-    uint32_t unnamed = 0;   // scopes opened inside them that got none
+    uint32_t depth = 0;     // open scopes, kMaxScopeDepth at most
+    uint32_t too_deep = 0;  // scopes opened inside these
+    uint64_t named = 0;     // bit i: the scope at depth i has a name of its own
     std::atomic<uint32_t> busy{0};
 };
 

@@ -273,24 +273,17 @@ void NativeModel::program_gone(uint64_t program) {
 }
 
 void NativeModel::push(const std::string& name) {
-    uint32_t id = 0;
-    if (unnamed_ == 0) {
-        if (scopes_.size() == kDeepestScope) {
-            count(Inexact::scope_too_deep);
-        } else {
-            id = names_.intern(name, innermost());
-        }
+    if (scopes_.size() == kDeepestScope) {
+        ++too_deep_;
+        return count(Inexact::scope_too_deep);
     }
-    if (id == 0) {
-        ++unnamed_;
-    } else {
-        scopes_.push_back(id);
-    }
+    const uint32_t id = names_.intern(name, innermost());
+    scopes_.push_back(id == 0 ? innermost() : id);
 }
 
 void NativeModel::pop() {
-    if (unnamed_ != 0) {
-        --unnamed_;
+    if (too_deep_ != 0) {
+        --too_deep_;
     } else if (!scopes_.empty()) {
         scopes_.pop_back();
     }

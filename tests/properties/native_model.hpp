@@ -90,8 +90,8 @@ private:
     std::map<Id, Live> live_;  // in the order of their beginning
     Id next_id_ = 1;
     Counters counters_;
-    std::vector<uint32_t> scopes_;  // named ones
-    uint32_t unnamed_ = 0;          // inside them
+    std::vector<uint32_t> scopes_;  // the name in force in each
+    uint32_t too_deep_ = 0;         // opened inside the last of them
     uint64_t events_ = 0;
     std::map<segment::FailureType, std::vector<std::string>> failures_;
 };
