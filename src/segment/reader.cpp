@@ -15,33 +15,37 @@ using base::Error;
 namespace {
 
 constexpr int kQuietTries = 4;
-constexpr uint32_t kMaxNameDepth = kMaxScopeDepth + 2;  // a scope path, a tag on it, and one to see that it ends
+constexpr uint32_t kMaxNameDepth =
+    kMaxScopeDepth + 2;  // a scope path, a tag on it, and one to see that it ends
 
-// What a region must be so that this reader can walk it: strides may have grown since; entries are bounded by the width
-// of the numbers that name them.
+// What a region must be so that this reader can walk it: strides may have grown since, but keep each entry on its
+// alignment; entries are bounded by the width of the numbers that name them.
 struct Need {
     RegionId id;
     uint32_t least_stride;
+    uint32_t alignment;
     uint32_t least_count;
     uint32_t most_count;
 };
 constexpr Need kNeeds[kRegions] = {
-    {RegionId::devices, sizeof(DeviceSlot), 1, kMaxDevices},
-    {RegionId::sets, sizeof(SetSlot), 1, 256},
-    {RegionId::core_sets, sizeof(CoreSetSlot), 1, 65'536},
-    {RegionId::pools, sizeof(Pool), 1, 256 * kKindsPerSet},
-    {RegionId::tallies, sizeof(Tally), 1, kMaxWriters},
-    {RegionId::names, sizeof(Name), 1, kMaxNames},
-    {RegionId::failures, sizeof(FailureSlot), kFailureTypes * kFailuresPerType, UINT32_MAX},
-    {RegionId::writers, sizeof(Writer), 1, kMaxWriters},
-    {RegionId::rings, sizeof(RingRecord), 1, kMaxWriters},
-    {RegionId::ledger, sizeof(LedgerSlot), 1, kMaxSlots},
+    {RegionId::devices, sizeof(DeviceSlot), alignof(DeviceSlot), 1, kMaxDevices},
+    {RegionId::sets, sizeof(SetSlot), alignof(SetSlot), 1, 256},
+    {RegionId::core_sets, sizeof(CoreSetSlot), alignof(CoreSetSlot), 1, 65'536},
+    {RegionId::pools, sizeof(Pool), alignof(Pool), 1, 256 * kKindsPerSet},
+    {RegionId::tallies, sizeof(Tally), alignof(Tally), 1, kMaxWriters},
+    {RegionId::names, sizeof(Name), alignof(Name), 1, kMaxNames},
+    {RegionId::failures, sizeof(FailureSlot), alignof(FailureSlot), kFailureTypes* kFailuresPerType,
+     UINT32_MAX},
+    {RegionId::writers, sizeof(Writer), alignof(Writer), 1, kMaxWriters},
+    {RegionId::rings, sizeof(RingRecord), alignof(RingRecord), 1, kMaxWriters},
+    {RegionId::ledger, sizeof(LedgerSlot), alignof(LedgerSlot), 1, kMaxSlots},
 };
 
 bool fits(const Region& region, const Need& need, uint64_t size) {
-    return region.offset % 64 == 0 && region.offset >= sizeof(Header) && region.stride % 8 == 0 &&
-           region.stride >= need.least_stride && region.count >= need.least_count &&
-           region.count <= need.most_count && region.offset <= size && region.bytes() <= size - region.offset;
+    return region.offset % 64 == 0 && region.offset >= sizeof(Header) &&
+           region.stride % need.alignment == 0 && region.stride >= need.least_stride &&
+           region.count >= need.least_count && region.count <= need.most_count && region.offset <= size &&
+           region.bytes() <= size - region.offset;
 }
 
 template <class Slot>
@@ -52,11 +56,13 @@ bool read_slot(const Slot* slot, uint64_t (&payload)[Slot::kPayloadWords]) {
 }  // namespace
 
 uint64_t Cursor::kept() const {
-    return std::accumulate(rings.begin(), rings.end(), uint64_t{0}, [](uint64_t sum, auto& r) { return sum + r.kept; });
+    return std::accumulate(rings.begin(), rings.end(), uint64_t{0},
+                           [](uint64_t sum, auto& r) { return sum + r.kept; });
 }
 
 uint64_t Cursor::lost() const {
-    return std::accumulate(rings.begin(), rings.end(), uint64_t{0}, [](uint64_t sum, auto& r) { return sum + r.lost; });
+    return std::accumulate(rings.begin(), rings.end(), uint64_t{0},
+                           [](uint64_t sum, auto& r) { return sum + r.lost; });
 }
 
 base::Expected<Reader> Reader::open(base::Descriptor file) {
@@ -102,8 +108,8 @@ std::optional<Error> Reader::check() {
                                                ", and this reader knows " + std::to_string(kAbiVersion)};
     }
     if (copy.segment_bytes != memory_.size() || copy.header_bytes < sizeof(Header)) {
-        return Error{Error::Code::refused, "says it has " + std::to_string(copy.segment_bytes) + " bytes, and has " +
-                                               std::to_string(memory_.size())};
+        return Error{Error::Code::refused, "says it has " + std::to_string(copy.segment_bytes) +
+                                               " bytes, and has " + std::to_string(memory_.size())};
     }
     for (const Need& need : kNeeds) {
         Region& region = region_[static_cast<uint32_t>(need.id)];
@@ -122,7 +128,8 @@ std::optional<Error> Reader::check() {
     }
     pid_ = copy.pid;
     start_time_ = copy.start_time;
-    clock_kind_ = copy.clock_kind == static_cast<uint32_t>(ClockKind::tsc) ? ClockKind::tsc : ClockKind::monotonic_ns;
+    clock_kind_ =
+        copy.clock_kind == static_cast<uint32_t>(ClockKind::tsc) ? ClockKind::tsc : ClockKind::monotonic_ns;
     clock_then_ = {copy.clock_ticks, copy.clock_monotonic_ns};
     return std::nullopt;
 }
@@ -184,7 +191,8 @@ void Reader::add_counters(SetTotals& set, uint32_t writers) const {
     std::array<uint64_t, kKinds> planned_and_views{};
     const Region& tallies = region(RegionId::tallies);
     for (uint32_t line = 0; line < writers; ++line) {
-        const uint64_t offset = tallies.offset + uint64_t{line} * tallies.stride + uint64_t{first} * sizeof(Tally);
+        const uint64_t offset =
+            tallies.offset + uint64_t{line} * tallies.stride + uint64_t{first} * sizeof(Tally);
         const auto* tally = reinterpret_cast<const Tally*>(memory_.at(offset, kKinds * sizeof(Tally)));
         for (uint32_t kind = 0; tally != nullptr && kind < kKinds; ++kind) {
             set.pools[kind].requested += tally[kind].requested.load(std::memory_order_acquire);
@@ -291,7 +299,8 @@ void Reader::for_each_live(const std::function<bool(SlotRef, const Allocation&)>
 std::string Reader::name(uint64_t id) const {
     std::string path;
     for (uint32_t depth = 0; id != 0 && depth < kMaxNameDepth; ++depth) {
-        const auto* name = id < used(&Header::names_used, RegionId::names) ? entry<Name>(RegionId::names, id) : nullptr;
+        const auto* name =
+            id < used(&Header::names_used, RegionId::names) ? entry<Name>(RegionId::names, id) : nullptr;
         char text[kMaxNameBytes];
         uint32_t parent = 0;
         const uint32_t length = name == nullptr ? 0 : name->read(text, parent);

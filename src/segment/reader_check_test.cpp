@@ -134,6 +134,17 @@ TEST(ReaderCheck, ARegionOffItsAlignmentIsRefused) {
     }
 }
 
+// Pools and writers have a cache line each, so that threads don't meet on one.
+TEST(ReaderCheck, PoolsAndWritersOffTheirCacheLinesAreRefused) {
+    for (const RegionId id : {RegionId::pools, RegionId::writers}) {
+        Shape shape;
+        shape.extra_of(id) = 8;
+        EXPECT_FALSE(SmallSegment(shape).read());
+        shape.extra_of(id) = 64;
+        EXPECT_TRUE(SmallSegment(shape).read());
+    }
+}
+
 TEST(ReaderCheck, RegionsThatContradictEachOtherAreRefused) {
     EXPECT_TRUE(is_refused([](SmallSegment& s) { s.region(RegionId::rings).count = 1; }))
         << "a writer without ring";
