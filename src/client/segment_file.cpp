@@ -136,6 +136,16 @@ void fill_header(State& state, const Region* table, uint64_t start_time) {
 #endif
 }
 
+// Memory that was taken by the file counts as a hole until something is written there, and readers pass holes over.
+// The page may hold entries that are in use: what is there is stored again, or somebody else just stored something.
+void touch_pages(const State& state, uint64_t from, uint64_t to) {
+    for (uint64_t page = from; page < to; page += segment::kPage) {
+        auto& word = *reinterpret_cast<segment::Word*>(state.base + page);
+        uint64_t value = word.load(std::memory_order_relaxed);
+        word.compare_exchange_strong(value, value, std::memory_order_relaxed);
+    }
+}
+
 // Takes the memory of [offset, offset + length) now. Kernels before 5.14 can't by the map, but by the file.
 bool populate(const State& state, uint64_t offset, uint64_t length) {
     const uint64_t from = offset / segment::kPage * segment::kPage;
@@ -143,8 +153,12 @@ bool populate(const State& state, uint64_t offset, uint64_t length) {
     if (madvise(state.base + from, to - from, MADV_POPULATE_WRITE) == 0) {
         return true;
     }
-    return errno == EINVAL &&
-           fallocate(state.descriptor, 0, static_cast<off_t>(from), static_cast<off_t>(to - from)) == 0;
+    if (errno != EINVAL ||
+        fallocate(state.descriptor, 0, static_cast<off_t>(from), static_cast<off_t>(to - from)) != 0) {
+        return false;
+    }
+    touch_pages(state, from, to);
+    return true;
 }
 
 bool populate_region(const State& state, RegionId id) {
