@@ -6,7 +6,7 @@
 #include <cstring>
 #include <vector>
 
-#include "history/tracked_process.hpp"
+#include "history/tracked_process_test_support.hpp"
 
 namespace ttmem::history {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "history/tracked_process.hpp"
+#include "history/tracked_process_test_support.hpp"
 
 namespace ttmem::history {
 namespace {

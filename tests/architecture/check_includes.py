@@ -23,7 +23,7 @@ from pathlib import Path
 TABLE_HEAD = ["folder", "what lives there", "may use"]
 PUBLIC = "include/ttmem"
 FOR_ALL = {"base", PUBLIC}
-HOLD_ATOMICS = {"segment", "client"}
+HOLD_ATOMICS = {"segment", "client", "sim"}
 ATOMIC_HEADERS = {"atomic", "stdatomic.h"}
 
 # C++ headers that work with libc alone.
