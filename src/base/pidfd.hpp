@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// A process as the kernel holds it: a descriptor that stays with that process for good, whoever gets its number next.
+
+#include <sys/types.h>
+
+#include "base/descriptor.hpp"
+
+namespace ttmem::base {
+
+// Empty where there is no such process (any more).
+Descriptor open_process(pid_t pid);
+
+// The kernel's word on it. A zombie has ended; a process whose main thread is gone and others run on has not.
+bool has_ended(const Descriptor& process);
+
+}  // namespace ttmem::base
