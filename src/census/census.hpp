@@ -12,10 +12,11 @@
 
 namespace ttmem::census {
 
-// A process whose word can't be read, and which is therefore in no figure.
+// A process with a segment that can't be taken for its word, and is therefore in no figure.
 struct Skipped {
     uint32_t pid = 0;
-    std::string why;  // "segment lacks a seal, skipped"
+    std::string why;          // "segment lacks a seal, skipped"
+    bool is_foreign = false;  // what it holds is not its own, so nothing is missing in the figures
 };
 
 struct Census {

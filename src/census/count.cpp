@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <map>
 
 #include "census/counting.hpp"
 #include "census/device_facts.hpp"
@@ -39,6 +40,28 @@ ProcessFigures introduce(const Process& process) {
     return figures;
 }
 
+// A process may hold two segments: one of a library that it is linked with, one of a plug-in. To people it is one.
+void add_process(std::vector<ProcessFigures>& processes, ProcessFigures process) {
+    if (processes.empty() || processes.back().pid != process.pid) {
+        processes.push_back(std::move(process));
+        return;
+    }
+    std::map<uint32_t, HeldOnDevice> by_id;
+    for (const auto* devices : {&processes.back().devices, &process.devices}) {
+        for (const HeldOnDevice& device : *devices) {
+            HeldOnDevice& sum =
+                by_id.try_emplace(device.id, HeldOnDevice{device.id, device.logical_id, {}}).first->second;
+            for (size_t kind = 0; kind < kDeviceKinds; ++kind) {
+                add_to(sum.memory[kind], device.memory[kind]);
+            }
+        }
+    }
+    processes.back().devices.clear();
+    for (auto& [id, device] : by_id) {
+        processes.back().devices.push_back(device);
+    }
+}
+
 // From what was gathered about a device, what depends on all of it.
 void finish(DeviceFigures& device, const Workings& workings, const ttmem_device_info& info) {
     for (size_t kind = 0; kind < kDeviceKinds; ++kind) {
@@ -62,7 +85,7 @@ Figures count(Census& census) {
     for (size_t report = 0; report < counting.reports.size(); ++report) {
         ProcessFigures process = introduce(*counting.reports[report].process);
         process.devices = count_pools(counting, report);
-        counting.figures.processes.push_back(std::move(process));
+        add_process(counting.figures.processes, std::move(process));
         count_ledger(counting, report);
         note_inexactness(counting, report);
     }
@@ -70,7 +93,9 @@ Figures count(Census& census) {
         finish(counting.figures.devices[i], counting.workings[i], counting.table.devices()[i].info);
     }
     for (const Skipped& skipped : census.skipped) {
-        counting.figures.inexact.push_back({skipped.pid, skipped.why, 1, true});
+        if (!skipped.is_foreign) {
+            counting.figures.inexact.push_back({skipped.pid, skipped.why, 1, true});
+        }
     }
     return std::move(counting.figures);
 }

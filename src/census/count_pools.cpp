@@ -25,13 +25,6 @@ segment::PoolTotals without_negatives(segment::PoolTotals pool) {
     return pool;
 }
 
-template <class Sums>
-void add_to(Sums& sums, const segment::PoolTotals& pool) {
-    sums.used = saturating_add(sums.used, pool.used);
-    sums.requested = saturating_add(sums.requested, pool.requested);
-    sums.count = saturating_add(sums.count, pool.count);
-}
-
 // Adds the pools of one set to one of its members, and to what the process holds there.
 void count_set(DeviceFigures& device, Workings& workings, HeldOnDevice& held, size_t report,
                const segment::SetTotals& set) {

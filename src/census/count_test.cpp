@@ -308,6 +308,24 @@ TEST(Count, AMemberNamedTwiceCountsOnce) {
     EXPECT_EQ(count(census).devices[0].memory[kDram].used, 40u);
 }
 
+TEST(Count, TwoSegmentsOfOneProcessAreOneProcess) {
+    TestSegment program;
+    TestSegment plugin;
+    for (TestSegment* segment : {&program, &plugin}) {
+        segment->add_device(small_chip(0x10, 0));
+        segment->add(allocation(segment->add_set(1), Kind::dram, 0x1000, 40, 40));
+    }
+    plugin.add_device(small_chip(0x20, 1));
+    plugin.add_set(2);
+    Census census = census_of(program.process(7), plugin.process(7));
+    const Figures figures = count(census);
+    ASSERT_THAT(figures.processes, SizeIs(1));
+    ASSERT_THAT(figures.processes[0].devices, SizeIs(2));
+    EXPECT_EQ(figures.processes[0].devices[0].memory[kDram], (Held{80, 80, 2}));
+    EXPECT_EQ(figures.processes[0].devices[1].logical_id, 1u);
+    EXPECT_EQ(figures.devices[0].memory[kDram].used, 80u);
+}
+
 TEST(Count, ABoardNameCanNotMoveTheCursor) {
     TestSegment segment;
     ttmem_device_info info = small_chip(0x10, 0);

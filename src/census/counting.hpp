@@ -8,6 +8,7 @@
 #include <optional>
 #include <vector>
 
+#include "census/arithmetic.hpp"
 #include "census/figures.hpp"
 #include "census/peak.hpp"
 #include "census/report.hpp"
@@ -42,6 +43,14 @@ struct Counting {
     std::vector<Workings> workings;  // by position of the device
     Figures figures;                 // its devices are all there, described, with amounts of 0
 };
+
+// Adds what both have; sums and parts may be of a pool, a device or a process.
+template <class Sums, class Part>
+void add_to(Sums& sums, const Part& part) {
+    sums.used = saturating_add(sums.used, part.used);
+    sums.requested = saturating_add(sums.requested, part.requested);
+    sums.count = saturating_add(sums.count, part.count);
+}
 
 // Adds the pools of a process to the devices; returns what it holds, by device.
 std::vector<HeldOnDevice> count_pools(Counting& counting, size_t report);

@@ -45,6 +45,9 @@ public:
         return *reinterpret_cast<T*>(bytes_.get() + region.offset + index * region.stride);
     }
 
+    const unsigned char* bytes() const { return bytes_.get(); }
+    size_t size() const { return size_; }
+
     // Each returns the index of what it adds.
     uint32_t add_device(const ttmem_device_info& info) {
         const auto index = static_cast<uint32_t>(header().devices_used.fetch_add(1));

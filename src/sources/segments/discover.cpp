@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sources/segments/discover.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <cstring>
+#include <map>
+#include <set>
+#include <utility>
+
+namespace ttmem::sources::segments {
+
+using base::Error;
+
+namespace {
+
+std::string link_of_segment() { return "/memfd:" + std::string(segment::kMemfdName) + " (deleted)"; }
+
+using FileId = std::pair<dev_t, ino_t>;
+
+// A file that is named like a segment, met under one process or several.
+struct File {
+    std::optional<segment::Reader> reader;  // until its owner takes it
+    std::optional<Error> problem;
+    bool has_owner = false;
+    uint32_t first_holder = 0;
+    uint32_t first_writer = 0;  // a holder that could have written it, and is not its owner; 0: none
+};
+
+std::string path_of_descriptor(const base::Descriptor& file) {
+    return "/proc/self/fd/" + std::to_string(file.get());
+}
+
+// Makes sure that what was located is a memfd of the name before it is opened: the link may lead elsewhere by now.
+bool is_named_like_a_segment(const base::Descriptor& located, struct stat& info) {
+    char target[64] = {};
+    const ssize_t length = readlink(path_of_descriptor(located).c_str(), target, sizeof target);
+    return fstat(located.get(), &info) == 0 && S_ISREG(info.st_mode) && length > 0 &&
+           std::string_view(target, static_cast<size_t>(length)) == link_of_segment();
+}
+
+base::Expected<segment::Reader> read_segment(const base::Descriptor& located) {
+    base::Descriptor file(::open(path_of_descriptor(located).c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+    if (!file) {
+        return base::error(Error::Code::failed, std::string("can't be opened: ") + strerror(errno));
+    }
+    return segment::Reader::open(std::move(file));
+}
+
+// The folder that lists the descriptors of a process. A main thread that has ended shows none, while others live on.
+std::string descriptor_folder(const ProcessFolder& folder) {
+    if (!folder.numbers_in("fd").empty()) {
+        return "fd";
+    }
+    for (const uint32_t thread : folder.numbers_in("task")) {
+        std::string path = "task/" + std::to_string(thread) + "/fd";
+        if (!folder.numbers_in(path).empty()) {
+            return path;
+        }
+    }
+    return "fd";
+}
+
+class Search {
+public:
+    Search(const Proc& proc, census::Census& census) : proc_(proc), census_(census) {}
+
+    void look_at(uint32_t pid) {
+        const auto folder = proc_.open(pid);
+        if (!folder) {
+            return;
+        }
+        const std::string descriptors = descriptor_folder(*folder);
+        std::optional<census::Identity> identity;
+        for (const uint32_t number : folder->numbers_in(descriptors)) {
+            const std::string path = descriptors + "/" + std::to_string(number);
+            if (folder->read_link(path) != link_of_segment()) {
+                continue;
+            }
+            if (!identity && !(identity = proc_.identify(pid, *folder))) {
+                return;
+            }
+            look_at(*identity, *folder, path);
+        }
+    }
+
+    // When every holder is known: what was nobody's own.
+    void finish() {
+        std::set<uint32_t> told;  // one line a process, however many it holds
+        for (const auto& [id, file] : files_) {
+            if (file.problem) {
+                if (file.problem->code != Error::Code::unfinished && told.insert(file.first_holder).second) {
+                    census_.skipped.push_back(
+                        {file.first_holder, "segment " + file.problem->text + ", skipped"});
+                }
+            } else if (!file.has_owner && file.first_writer != 0 && told.insert(file.first_writer).second) {
+                census_.skipped.push_back({file.first_writer,
+                                           "segment is not its own (it names process " +
+                                               std::to_string(file.reader->pid()) + "), skipped",
+                                           true});
+            }
+        }
+    }
+
+private:
+    void look_at(const census::Identity& identity, const ProcessFolder& folder, const std::string& path) {
+        const base::Descriptor located = folder.locate(path);
+        struct stat info {};
+        if (!located || !is_named_like_a_segment(located, info)) {
+            return;
+        }
+        const auto [place, is_new] = files_.try_emplace({info.st_dev, info.st_ino});
+        File& file = place->second;
+        if (is_new) {
+            file.first_holder = identity.pid;
+            auto reader = read_segment(located);
+            if (reader) {
+                file.reader = std::move(*reader);
+            } else {
+                file.problem = std::move(reader.error());
+            }
+        }
+        if (!file.reader) {
+            return;
+        }
+        if (identity.inner_pid == file.reader->pid() && identity.start_time == file.reader->start_time()) {
+            file.has_owner = true;
+            census_.processes.push_back({identity, census::State::live, std::move(*file.reader)});
+            file.reader.reset();
+        } else if (file.first_writer == 0 && !folder.is_read_only(path)) {
+            file.first_writer = identity.pid;
+        }
+    }
+
+    const Proc& proc_;
+    census::Census& census_;
+    std::map<FileId, File> files_;
+};
+
+}  // namespace
+
+void discover(const Proc& proc, census::Census& census) {
+    Search search(proc, census);
+    for (const uint32_t pid : proc.pids()) {
+        search.look_at(pid);
+    }
+    search.finish();
+}
+
+}  // namespace ttmem::sources::segments

@@ -1,0 +1,396 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sources/segments/discover.hpp"
+
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <functional>
+#include <thread>
+
+#include "base/proc_stat.hpp"
+#include "census/segment_test_support.hpp"
+#include "ttmem/ttmem.h"
+
+namespace ttmem::sources::segments {
+namespace {
+
+using testing::Contains;
+using testing::ElementsAre;
+using testing::IsEmpty;
+using testing::Not;
+using testing::SizeIs;
+
+// A process that has run `prepare` and then lives until this object dies. Other tracked processes may be on this host, so
+// tests look only at their own.
+class LivingProcess {
+public:
+    explicit LivingProcess(const std::function<void()>& prepare) {
+        int ready[2];
+        int end[2];
+        EXPECT_EQ(pipe(ready) | pipe(end), 0);
+        pid_ = fork();
+        if (pid_ == 0) {
+            close(end[1]);
+            prepare();
+            const char byte = 1;
+            char unused = 0;
+            _exit(write(ready[1], &byte, 1) == 1 && read(end[0], &unused, 1) == 0 ? 0 : 1);
+        }
+        close(ready[1]);
+        close(end[0]);
+        end_ = end[1];
+        char byte = 0;
+        EXPECT_EQ(read(ready[0], &byte, 1), 1) << "the process did not get ready";
+        close(ready[0]);
+    }
+    ~LivingProcess() { finish(); }
+    LivingProcess(const LivingProcess&) = delete;
+    LivingProcess& operator=(const LivingProcess&) = delete;
+
+    uint32_t pid() const { return static_cast<uint32_t>(pid_); }
+
+    void finish() {
+        if (pid_ > 0) {
+            close(end_);
+            waitpid(pid_, nullptr, 0);
+            pid_ = 0;
+        }
+    }
+
+private:
+    pid_t pid_ = 0;
+    int end_ = -1;
+};
+
+void track_something() {
+    setenv("TT_ALLOC_TRACKING_ENABLED", "1", 1);
+    setenv("TTMEM_RUNTIME_DIR", "/nonexistent", 1);
+    ttmem_device_info info = census::small_chip(0x10, 0);
+    const ttmem_device device = ttmem_register_device(&info);
+    const ttmem_set set = ttmem_open_set(&device, 1, "device 0");
+    ttmem_allocate(set, TTMEM_DRAM, 0x1000, 390, 400, 1);
+}
+
+struct Seen {
+    std::vector<const census::Process*> processes;
+    std::vector<std::string> skipped;
+};
+
+Seen seen_of(const census::Census& census, uint32_t pid) {
+    Seen seen;
+    for (const census::Process& process : census.processes) {
+        if (process.identity.pid == pid) {
+            seen.processes.push_back(&process);
+        }
+    }
+    for (const census::Skipped& skipped : census.skipped) {
+        if (skipped.pid == pid) {
+            seen.skipped.push_back(skipped.why);
+        }
+    }
+    return seen;
+}
+
+census::Census look() {
+    census::Census census;
+    discover(Proc(), census);
+    return census;
+}
+
+uint64_t own_start_time() {
+    const auto text = Proc().open(static_cast<uint32_t>(getpid()))->read("stat");
+    return base::parse_start_time(text->data(), text->size());
+}
+
+constexpr int kAllSeals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_FUTURE_WRITE | F_SEAL_SEAL;
+
+// Makes a segment by hand, open in this process from now on.
+int forge(const std::function<void(segment::Header&)>& change, int seals = kAllSeals, size_t size_more = 0) {
+    census::TestSegment bytes;
+    bytes.header().pid = static_cast<uint32_t>(getpid());
+    bytes.header().start_time = own_start_time();
+    change(bytes.header());
+    const int file = memfd_create("ttmem", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    const bool written = write(file, bytes.bytes(), bytes.size()) == static_cast<ssize_t>(bytes.size());
+    const bool sized = ftruncate(file, static_cast<off_t>(bytes.size() + size_more)) == 0;
+    const bool sealed = seals == 0 || fcntl(file, F_ADD_SEALS, seals) == 0;
+    if (!written || !sized || !sealed) {
+        _exit(1);
+    }
+    return file;
+}
+
+std::vector<std::string> lines_about(const std::function<void()>& prepare) {
+    const LivingProcess process(prepare);
+    const census::Census census = look();
+    const Seen seen = seen_of(census, process.pid());
+    EXPECT_THAT(seen.processes, IsEmpty());
+    return seen.skipped;
+}
+
+TEST(Discover, FindsATrackedProcessWithTheKernelsWordOnWhoItIs) {
+    const LivingProcess process(track_something);
+    census::Census census = look();
+    const Seen seen = seen_of(census, process.pid());
+    ASSERT_THAT(seen.processes, SizeIs(1));
+    EXPECT_THAT(seen.skipped, IsEmpty());
+    const census::Identity& identity = seen.processes[0]->identity;
+    EXPECT_EQ(identity.inner_pid, process.pid());
+    EXPECT_EQ(identity.uid, geteuid());
+    EXPECT_EQ(identity.comm, "sources_segment");
+    EXPECT_EQ(seen.processes[0]->ledger.totals().sets.at(0).pools[TTMEM_DRAM].used, 400u);
+}
+
+TEST(Discover, AProcessThatHasEndedIsNotThere) {
+    LivingProcess process(track_something);
+    const uint32_t pid = process.pid();
+    process.finish();
+    const census::Census census = look();
+    EXPECT_THAT(seen_of(census, pid).processes, IsEmpty());
+    EXPECT_THAT(seen_of(census, pid).skipped, IsEmpty());
+}
+
+TEST(Discover, AZombieIsNotThere) {
+    const pid_t child = fork();
+    if (child == 0) {
+        track_something();
+        _exit(0);
+    }
+    siginfo_t info{};
+    ASSERT_EQ(waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOWAIT),
+              0);  // ended, and not yet fetched
+    const census::Census census = look();
+    EXPECT_THAT(seen_of(census, static_cast<uint32_t>(child)).processes, IsEmpty());
+    waitpid(child, nullptr, 0);
+}
+
+TEST(Discover, AForkedChildThatInheritedTheDescriptorIsNotItsParent) {
+    pid_t* const child = static_cast<pid_t*>(
+        mmap(nullptr, sizeof(pid_t), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
+    LivingProcess parent([&] {
+        track_something();
+        const pid_t forked = fork();
+        if (forked == 0) {
+            pause();
+            _exit(0);
+        }
+        *child = forked;
+    });
+    const auto child_pid = static_cast<uint32_t>(*child);
+    {
+        const census::Census census = look();
+        EXPECT_THAT(seen_of(census, parent.pid()).processes, SizeIs(1));
+        EXPECT_THAT(seen_of(census, child_pid).processes, IsEmpty());
+        EXPECT_THAT(seen_of(census, child_pid).skipped, IsEmpty());
+    }
+    const std::string parent_pid = std::to_string(parent.pid());
+    parent.finish();
+    const census::Census census = look();
+    EXPECT_THAT(seen_of(census, child_pid).processes, IsEmpty());
+    EXPECT_THAT(seen_of(census, child_pid).skipped,
+                ElementsAre("segment is not its own (it names process " + parent_pid + "), skipped"));
+    EXPECT_TRUE(census.skipped.at(0).is_foreign);
+    kill(*child, SIGKILL);
+    munmap(child, sizeof(pid_t));
+}
+
+TEST(Discover, AReaderOfASegmentIsNobodysOwner) {
+    LivingProcess process(track_something);
+    const census::Census reader = look();  // holds the file from here on, as any reader does
+    ASSERT_THAT(seen_of(reader, process.pid()).processes, SizeIs(1));
+    const auto self = static_cast<uint32_t>(getpid());
+    {
+        const census::Census census = look();
+        EXPECT_THAT(seen_of(census, process.pid()).processes, SizeIs(1));
+        EXPECT_THAT(seen_of(census, self).processes, IsEmpty());
+    }
+    process.finish();
+    const census::Census census = look();
+    EXPECT_THAT(seen_of(census, self).processes, IsEmpty());
+    EXPECT_THAT(seen_of(census, self).skipped, IsEmpty());
+}
+
+TEST(Discover, AFileHeldTwiceCountsOnce) {
+    const LivingProcess process([] {
+        const int file = forge([](auto&) {});
+        if (dup(file) < 0) {
+            _exit(1);
+        }
+    });
+    const census::Census census = look();
+    EXPECT_THAT(seen_of(census, process.pid()).processes, SizeIs(1));
+    EXPECT_THAT(seen_of(census, process.pid()).skipped, IsEmpty());
+}
+
+TEST(Discover, AProcessWhoseMainThreadHasEndedIsAlive) {
+    int ready[2];
+    int end[2];
+    ASSERT_EQ(pipe(ready) | pipe(end), 0);
+    const pid_t child = fork();
+    if (child == 0) {
+        track_something();
+        static int pipes[2];
+        pipes[0] = ready[1];
+        pipes[1] = end[0];
+        close(end[1]);
+        pthread_t thread;
+        pthread_create(
+            &thread, nullptr,
+            [](void*) -> void* {
+                // The main thread is a zombie once its state says so.
+                const auto folder = Proc().open(static_cast<uint32_t>(getpid()));
+                while (folder->read("stat")->find(") Z ") == std::string::npos) {
+                    sched_yield();
+                }
+                char byte = 1;
+                _exit(write(pipes[0], &byte, 1) == 1 && read(pipes[1], &byte, 1) == 0 ? 0 : 1);
+            },
+            nullptr);
+        syscall(SYS_exit, 0);  // what pthread_exit() does in the end, without unwinding through the test
+    }
+    close(end[0]);
+    char byte = 0;
+    ASSERT_EQ(read(ready[0], &byte, 1), 1);
+    const census::Census census = look();
+    EXPECT_THAT(seen_of(census, static_cast<uint32_t>(child)).processes, SizeIs(1));
+    close(end[1]);
+    waitpid(child, nullptr, 0);
+    close(ready[0]);
+    close(ready[1]);
+}
+
+// Runs `inside` as pid 1 of a pid namespace of its own; returns the pid that it has out here.
+pid_t fork_into_namespace(const std::function<void()>& inside) {
+    if (unshare(CLONE_NEWPID) != 0 && unshare(CLONE_NEWUSER | CLONE_NEWPID) != 0) {
+        return -1;
+    }
+    const pid_t child = fork();
+    if (child == 0) {
+        inside();
+        pause();
+        _exit(0);
+    }
+    return child;
+}
+
+TEST(Discover, AProcessInAPidNamespaceOfItsOwnIsFoundByItsInnermostPid) {
+    struct Shared {
+        pid_t pid;
+        volatile int ready;
+    };
+    auto* const shared = static_cast<Shared*>(
+        mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
+    const LivingProcess outer([&] {
+        shared->pid = fork_into_namespace([&] {
+            track_something();
+            shared->ready = 1;
+        });
+        while (shared->pid > 0 && shared->ready == 0) {
+            sched_yield();
+        }
+    });
+    if (shared->pid < 0) {
+        GTEST_SKIP() << "this user may not make a pid namespace here";
+    }
+    const census::Census census = look();
+    const Seen seen = seen_of(census, static_cast<uint32_t>(shared->pid));
+    ASSERT_THAT(seen.processes, SizeIs(1));
+    EXPECT_EQ(seen.processes[0]->identity.inner_pid, 1u);
+    EXPECT_EQ(seen.processes[0]->ledger.pid(), 1u);
+    kill(shared->pid, SIGKILL);
+    munmap(shared, sizeof(Shared));
+}
+
+TEST(Discover, AWrongMagicIsSkippedWithOneLine) {
+    EXPECT_THAT(lines_about([] { forge([](auto& header) { header.magic = 0x1234; }); }),
+                ElementsAre("segment does not start with the magic of a segment, skipped"));
+}
+
+TEST(Discover, AWrongVersionIsSkippedWithOneLine) {
+    EXPECT_THAT(lines_about([] { forge([](auto& header) { header.abi_version = 7; }); }),
+                ElementsAre("segment has ABI version 7, and this reader knows 1, skipped"));
+}
+
+TEST(Discover, AWrongSizeIsSkippedWithOneLine) {
+    const std::vector<std::string> lines = lines_about([] { forge([](auto&) {}, kAllSeals, 4096); });
+    ASSERT_THAT(lines, SizeIs(1));
+    EXPECT_THAT(lines[0], testing::MatchesRegex("segment says it has [0-9]+ bytes, and has [0-9]+, skipped"));
+    EXPECT_THAT(lines_about([] { forge([](auto&) {}, kAllSeals, 100); }), SizeIs(1));
+}
+
+TEST(Discover, AMissingSealIsSkippedWithOneLine) {
+    for (const int seal : {F_SEAL_SHRINK, F_SEAL_GROW, F_SEAL_FUTURE_WRITE, F_SEAL_SEAL}) {
+        EXPECT_THAT(lines_about([&] { forge([](auto&) {}, kAllSeals & ~seal); }),
+                    ElementsAre("segment lacks a seal, skipped"))
+            << seal;
+    }
+}
+
+TEST(Discover, AWrongOwnerIsSkippedWithOneLine) {
+    EXPECT_THAT(lines_about([] { forge([](auto& header) { header.pid = 1; }); }),
+                ElementsAre("segment is not its own (it names process 1), skipped"));
+    EXPECT_THAT(lines_about([] { forge([](auto& header) { header.start_time += 1; }); }), SizeIs(1));
+}
+
+TEST(Discover, UnfinishedOnesAreSkippedInSilence) {
+    EXPECT_THAT(lines_about([] { forge([](auto& header) { header.magic = 0; }); }), IsEmpty());
+    EXPECT_THAT(lines_about([] { forge([](auto&) {}, 0); }), IsEmpty());
+    EXPECT_THAT(lines_about([] { memfd_create("ttmem", MFD_CLOEXEC | MFD_ALLOW_SEALING); }), IsEmpty());
+}
+
+TEST(Discover, OfManyBadOnesInAProcessOneIsTold) {
+    EXPECT_THAT(lines_about([] {
+                    for (int i = 0; i < 5; ++i) {
+                        forge([](auto& header) { header.magic = 0x1234; });
+                    }
+                }),
+                SizeIs(1));
+}
+
+TEST(Discover, AnotherUsersProcessIsSimplyNotThere) {
+    const LivingProcess process(track_something);
+    if (geteuid() != 0) {
+        // Without root this test can't be another user; but the processes of root are another user's.
+        const census::Census census = look();
+        EXPECT_THAT(seen_of(census, 1).processes, IsEmpty());
+        EXPECT_THAT(seen_of(census, 1).skipped, IsEmpty());
+        return;
+    }
+    const pid_t stranger = fork();
+    if (stranger == 0) {
+        if (setresgid(65534, 65534, 65534) != 0 || setresuid(65534, 65534, 65534) != 0) {
+            _exit(2);
+        }
+        const census::Census census = look();
+        const Seen seen = seen_of(census, process.pid());
+        _exit(seen.processes.empty() && seen.skipped.empty() ? 0 : 1);
+    }
+    int status = 0;
+    waitpid(stranger, &status, 0);
+    EXPECT_EQ(status, 0);
+}
+
+TEST(Discover, ALinkWhoseProcessIsJustEndingIsPassedOver) {
+    char root[] = "/tmp/ttmem-proc-XXXXXX";
+    ASSERT_NE(mkdtemp(root), nullptr);
+    const std::filesystem::path folder = std::filesystem::path(root) / "4711" / "fd";
+    std::filesystem::create_directories(folder);
+    std::filesystem::create_symlink("/memfd:ttmem (deleted)",
+                                    folder / "5");  // leads nowhere, and nobody is there
+    census::Census census;
+    discover(Proc(root), census);
+    EXPECT_THAT(census.processes, IsEmpty());
+    EXPECT_THAT(census.skipped, IsEmpty());
+    std::filesystem::remove_all(root);
+}
+
+}  // namespace
+}  // namespace ttmem::sources::segments
