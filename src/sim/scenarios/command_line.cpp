@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/scenarios/command_line.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <charconv>
+
+namespace ttmem::sim {
+namespace {
+
+std::string names_of_boards() {
+    std::vector<std::string_view> names;
+    for (const Board& board : boards()) {
+        names.push_back(board.name);
+    }
+    return fmt::format("{}", fmt::join(names, ", "));
+}
+
+int parse_number(const std::string& part, const std::string& text) {
+    int value = -1;
+    const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), value);
+    if (error != std::errc{} || end != part.data() + part.size() || value < 0) {
+        throw UsageError(fmt::format("'{}' is no number of devices and no list of them (4, or 2,3)", text));
+    }
+    return value;
+}
+
+std::vector<int> first_chips(const Board& board, std::size_t count) {
+    std::vector<int> chips = board.members();
+    // All of a board come in the order of its mesh, a part of it in the order of their numbers.
+    if (count < chips.size()) {
+        std::ranges::sort(chips);
+        chips.resize(count);
+    }
+    return chips;
+}
+
+}  // namespace
+
+std::vector<int> parse_devices(const std::string& text, const Board& board) {
+    if (text.find(',') == std::string::npos) {
+        const int count = parse_number(text, text);
+        if (count == 0 || static_cast<std::uint32_t>(count) > board.chips) {
+            throw UsageError(fmt::format("board {} has {} device{}, and {} were asked for (boards: {})",
+                                         board.name, board.chips, board.chips == 1 ? "" : "s", count,
+                                         names_of_boards()));
+        }
+        return first_chips(board, static_cast<std::size_t>(count));
+    }
+    std::vector<int> chips;
+    std::size_t from = 0;
+    while (from < text.size()) {
+        const std::size_t comma = std::min(text.find(',', from), text.size());
+        const int chip = parse_number(text.substr(from, comma - from), text);
+        if (static_cast<std::uint32_t>(chip) >= board.chips) {
+            throw UsageError(fmt::format("board {} has no device {}, its last is {} (boards: {})", board.name,
+                                         chip, board.chips - 1, names_of_boards()));
+        }
+        if (std::ranges::find(chips, chip) != chips.end()) {
+            throw UsageError(fmt::format("device {} stands twice in '{}'", chip, text));
+        }
+        chips.push_back(chip);
+        from = comma + 1;
+    }
+    if (chips.empty()) {
+        throw UsageError(fmt::format("'{}' is no number of devices and no list of them (4, or 2,3)", text));
+    }
+    return chips;
+}
+
+CommandLine parse_command_line(int argc, char** argv) {
+    CommandLine line;
+    std::string name;
+    std::string board_name;
+    std::string devices;
+    std::string pause_at;
+    std::string truth;
+
+    CLI::App app{"A simulated tt-metal runtime and its workloads. No accelerator is needed.", "ttmem sim"};
+    app.add_option("scenario", name, "scenario to run, or 'list', or 'replay'")->required();
+    app.add_option("log", line.log, "with 'replay': a log of the real allocator to perform and compare");
+    app.add_option("--board", board_name, "board to simulate: " + names_of_boards());
+    app.add_option("--devices", devices, "how many devices (4), or which (2,3)");
+    app.add_option("--truth", truth, "write what the runtime knows of its memory, a JSON line a step");
+    app.add_option("--pause-at", pause_at, "wait for a line on standard input at this step, or at 'all'");
+    app.add_option("--seed", line.settings.seed, "of everything random");
+    app.add_option("--repeat", line.repeat, "run the scenario so often")->check(CLI::PositiveNumber);
+    app.add_option("--threads", line.settings.churn.threads, "churn: threads")->check(CLI::Range(1u, 256u));
+    app.add_option("--live", line.settings.churn.live, "churn: live allocations on each thread");
+    app.add_option("--rate", line.settings.churn.rate,
+                   "churn: events a second on each thread, 0 for all it can");
+    app.add_option("--seconds", line.settings.churn.seconds, "churn: duration")
+        ->check(CLI::NonNegativeNumber);
+    app.add_flag("--json", line.json, "with 'list': as JSON");
+    try {
+        app.parse(argc, argv);
+    } catch (const CLI::CallForHelp& help) {
+        std::exit(app.exit(help));
+    } catch (const CLI::ParseError& error) {
+        throw UsageError(fmt::format("{} (see 'ttmem sim --help')", error.what()));
+    }
+
+    if (name == "list") {
+        line.action = CommandLine::Action::kList;
+        return line;
+    }
+    if (name == "replay") {
+        line.action = CommandLine::Action::kReplay;
+        if (line.log.empty()) {
+            throw UsageError("replay needs a log to perform: ttmem sim replay LOG");
+        }
+        return line;
+    }
+    line.scenario = find_scenario(name);
+    if (line.scenario == nullptr) {
+        throw UsageError(fmt::format("there is no scenario '{}' ('ttmem sim list' shows them)", name));
+    }
+    if (!line.log.empty()) {
+        throw UsageError(
+            fmt::format("'{}' after the scenario means nothing (see 'ttmem sim --help')", line.log));
+    }
+
+    const Board* board = find_board(board_name.empty() ? line.scenario->board : std::string_view(board_name));
+    if (board == nullptr) {
+        throw UsageError(fmt::format("there is no board '{}' (boards: {})", board_name, names_of_boards()));
+    }
+    line.settings.board = board;
+    line.settings.chips = devices.empty()
+                              ? first_chips(*board, std::min(line.scenario->devices, board->chips))
+                              : parse_devices(devices, *board);
+    if (!pause_at.empty()) {
+        line.settings.pause_at = pause_at;
+    }
+    if (!truth.empty()) {
+        line.truth = truth;
+    }
+    return line;
+}
+
+}  // namespace ttmem::sim
