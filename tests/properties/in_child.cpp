@@ -13,7 +13,11 @@ namespace ttmem::properties {
 
 namespace {
 
+constexpr unsigned kLongestCaseSeconds =
+    60;  // a case takes milliseconds: one that hangs is a failure like a crash
+
 [[noreturn]] void be_the_child(int to, const std::function<std::string()>& body) {
+    alarm(kLongestCaseSeconds);
     std::string text;
     try {
         text = body();

@@ -144,8 +144,10 @@ rc::Gen<KeyedCall> any_call() {
                                                          {2, uint8_t{4}},
                                                          {1, uint8_t{5}},
                                                          {1, uint8_t{255}}});
-    const auto id = rc::gen::weightedElement<uint64_t>(
+    // Some addresses of many: they share chains of the client's index with others.
+    const auto few = rc::gen::weightedElement<uint64_t>(
         {{4, 0}, {8, 0x1000}, {6, 0x2000}, {3, 0x3000}, {1, uint64_t{1} << 63}, {1, UINT64_MAX}});
+    const auto id = rc::gen::weightedOneOf<uint64_t>({{6, few}, {1, rc::gen::inRange<uint64_t>(1, 64)}});
     return rc::gen::build<KeyedCall>(rc::gen::set(&KeyedCall::what, what),
                                      rc::gen::set(&KeyedCall::device, device),
                                      rc::gen::set(&KeyedCall::size, size),

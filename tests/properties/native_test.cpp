@@ -343,6 +343,10 @@ rc::Gen<NativeCall> any_call() {
         {{4, 0}, {4, 1}, {1, 2}, {1, 3}, {1, 4}, {1, 5}, {3, 6}, {2, 7}, {2, 8}, {1, 9}, {1, 255}});
     const auto flags = weightedElement<uint32_t>(
         {{12, 0}, {2, TTMEM_PLANNED}, {2, TTMEM_VIEW}, {1, TTMEM_PLANNED | TTMEM_VIEW}, {1, 0x400}, {1, 2}});
+    // Some programs of many: they share chains of the client's index with others.
+    const auto owner = rc::gen::weightedOneOf<uint64_t>(
+        {{3, weightedElement<uint64_t>({{4, 1}, {4, 2}, {1, 0}, {1, UINT64_MAX}})},
+         {1, rc::gen::inRange<uint64_t>(0, 64)}});
     return rc::gen::build<NativeCall>(
         set(&NativeCall::what, what),
         set(&NativeCall::set, weightedElement<size_t>({{8, 0}, {4, 1}, {2, 2}, {1, 9}})),
@@ -351,7 +355,7 @@ rc::Gen<NativeCall> any_call() {
         set(&NativeCall::address,
             weightedElement<uint64_t>({{4, 0x1000}, {4, 0x2000}, {1, 0}, {1, UINT64_MAX}})),
         set(&NativeCall::requested, size), set(&NativeCall::reserved, reserved),
-        set(&NativeCall::owner, weightedElement<uint64_t>({{4, 1}, {4, 2}, {1, 0}, {1, UINT64_MAX}})),
+        set(&NativeCall::owner, owner),
         set(&NativeCall::text, rc::gen::inRange<size_t>(0, std::size(kTexts))),
         set(&NativeCall::members,
             weightedElement<uint32_t>({{4, 1}, {2, 2}, {2, 3}, {2, 7}, {1, 9}, {1, 16}, {1, 0}})),
