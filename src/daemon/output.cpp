@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/output.hpp"
+
+#include <poll.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <string_view>
+#include <utility>
+
+namespace ttmem::daemon {
+
+namespace {
+
+constexpr int kPatienceAtEndMs = 200;
+constexpr size_t kAtOnce = 4096;  // what a pipe that is ready takes without waiting
+
+}  // namespace
+
+Output::Output(int descriptor, size_t most_bytes)
+    : descriptor_(descriptor), most_bytes_(most_bytes), thread_([this] { run(); }) {}
+
+Output::~Output() {
+    {
+        const std::lock_guard lock(mutex_);
+        ending_ = true;
+    }
+    wake_.notify_one();
+    thread_.join();
+}
+
+void Output::line(std::string text) {
+    text += '\n';
+    {
+        const std::lock_guard lock(mutex_);
+        if (bytes_ + text.size() > most_bytes_) {
+            ++lost_;
+            ++lost_untold_;
+            return;
+        }
+        if (lost_untold_ != 0) {
+            lines_.push_back("[log] " + std::to_string(std::exchange(lost_untold_, 0)) + " lines lost here\n");
+            bytes_ += lines_.back().size();
+        }
+        bytes_ += text.size();
+        lines_.push_back(std::move(text));
+    }
+    wake_.notify_one();
+}
+
+bool Output::has_room() const {
+    const std::lock_guard lock(mutex_);
+    return bytes_ < most_bytes_;
+}
+
+uint64_t Output::lost() const {
+    const std::lock_guard lock(mutex_);
+    return lost_;
+}
+
+void Output::run() {
+    std::unique_lock lock(mutex_);
+    while (true) {
+        wake_.wait(lock, [&] { return ending_ || !lines_.empty(); });
+        if (lines_.empty()) {
+            return;
+        }
+        // Several lines at a time, so that a fast log is few system calls.
+        std::string batch;
+        while (!lines_.empty() && batch.size() < (size_t{64} << 10)) {
+            batch += lines_.front();
+            lines_.pop_front();
+        }
+        lock.unlock();
+        const bool written = write_all(batch);
+        lock.lock();
+        bytes_ -= batch.size();
+        if (!written) {
+            lines_.clear();
+            bytes_ = 0;
+            if (ending_) {
+                return;
+            }
+        }
+    }
+}
+
+// Waits for the reader as long as it takes, but at the end only a little. The descriptor stays as it is: others may
+// share it, so it is not made non-blocking, and no more is written at once than it takes when it is ready.
+bool Output::write_all(const std::string& text) {
+    std::string_view rest = text;
+    while (!rest.empty()) {
+        pollfd ready{descriptor_, POLLOUT, 0};
+        const int count = poll(&ready, 1, kPatienceAtEndMs);
+        if (count == 0) {
+            const std::lock_guard lock(mutex_);
+            if (ending_) {
+                return false;
+            }
+            continue;
+        }
+        if (count < 0 && errno != EINTR) {
+            return false;
+        }
+        const ssize_t written = write(descriptor_, rest.data(), std::min(rest.size(), kAtOnce));
+        if (written > 0) {
+            rest.remove_prefix(static_cast<size_t>(written));
+        } else if (errno != EINTR && errno != EAGAIN) {
+            return false;  // the reader is gone
+        }
+    }
+    return true;
+}
+
+}  // namespace ttmem::daemon
