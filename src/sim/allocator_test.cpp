@@ -86,8 +86,8 @@ TEST(Allocator, WhatAPoolGaveAwayIsTheSumOfItsFootprints) {
         };
         std::vector<Live> live;
         std::uint64_t expected[kPoolCount] = {};
-        const auto calls =
-            *rc::gen::container<std::vector<std::uint64_t>>(200, rc::gen::arbitrary<std::uint64_t>());
+        const auto calls = *rc::gen::container<std::vector<std::uint64_t>>(
+            200, rc::gen::resize(rc::kNominalSize, rc::gen::arbitrary<std::uint64_t>()));
         for (const std::uint64_t call : calls) {
             if (call % 5 < 2 && !live.empty()) {
                 std::swap(live[(call / 5) % live.size()], live.back());

@@ -86,8 +86,8 @@ TEST(FreeList, InvariantsHoldAfterThousandsOfRandomCalls) {
         const auto size = *rc::gen::inRange<std::uint64_t>(1, 4096) * 32;
         FreeList list(base, size);
         std::map<std::uint64_t, std::uint64_t> live;
-        const auto calls =
-            *rc::gen::container<std::vector<std::uint64_t>>(300, rc::gen::arbitrary<std::uint64_t>());
+        const auto calls = *rc::gen::container<std::vector<std::uint64_t>>(
+            300, rc::gen::resize(rc::kNominalSize, rc::gen::arbitrary<std::uint64_t>()));
         for (const std::uint64_t call : calls) {
             const std::uint64_t choice = call % 8;
             const std::uint64_t value = call / 8;
