@@ -1,0 +1,265 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Dumps a small segment by the tables of docs/SEGMENT_FORMAT.md, and compares the dump with the one that is kept.
+
+    golden.py check  <segment_one_of_everything>    the dump equals small_segment.txt, and every byte is looked at
+    golden.py update <segment_one_of_everything>    writes small_segment.txt: after a change of the format that is meant
+    golden.py dump   <file with a segment>          prints the dump of any segment
+
+The program makes the segment (one_of_everything_test_support.cpp). Nothing here knows an offset of its own: what the page says
+is what is walked. What differs from run to run is masked.
+"""
+
+import difflib
+import os
+import re
+import struct
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass, field
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+PAGE = HERE.parents[2] / "docs" / "SEGMENT_FORMAT.md"
+KEPT = HERE / "small_segment.txt"
+
+SIZES = {"TTMEM_SLOTS": "32", "TTMEM_WRITERS": "3", "TTMEM_RING_RECORDS": "16", "TTMEM_NAMES": "16"}
+REGIONS = ["devices", "sets", "core_sets", "pools", "tallies", "names", "failures", "writers", "rings", "ledger"]
+NUMBERS = {"u8": "<B", "u16": "<H", "u32": "<I", "i32": "<i", "u64": "<Q"}
+KINDS_PER_SET = 16
+SPOILED = 200
+
+# Fields that no two runs have in common; times and thread ids keep whether they are there, threads also which they are.
+VARIES = {"pid", "start_time", "boot_id", "clock_kind", "clock_ticks", "clock_monotonic_ns"}
+TIMES = {"ticks", "ticks_16", "opened_ticks", "closed_ticks"}
+
+HEADING = re.compile(r"^### (\w+) \((?:(\d+) bytes|values)\)$")
+ROW = re.compile(r"^\| (\d+) \| ([^|]+?) \| (?:([^|]+?) \|)?")
+TYPE = re.compile(r"^(\w+)(?:\[(\d+)\])?(?: bits (\d+)-(\d+))?$")
+
+
+class PageError(Exception):
+    pass
+
+
+@dataclass(frozen=True)
+class Field:
+    offset: int
+    type: str
+    many: int | None        # of an array
+    bits: tuple[int, int] | None
+    name: str
+
+
+@dataclass
+class Page:
+    """The tables: structs with their fields, and values with their names."""
+    size: dict[str, int] = field(default_factory=dict)
+    fields: dict[str, list[Field]] = field(default_factory=dict)
+    values: dict[str, dict[int, str]] = field(default_factory=dict)
+
+    def width(self, item: Field) -> int:
+        one = struct.calcsize(NUMBERS[item.type]) if item.type in NUMBERS else self.size.get(item.type, 1)
+        return one * (item.many or 1)
+
+
+def read_page(text: str) -> Page:
+    page = Page()
+    name, is_struct = None, False
+    for line in text.splitlines():
+        if heading := HEADING.match(line):
+            name, is_struct = heading[1], heading[2] is not None
+            if is_struct:
+                page.size[name] = int(heading[2])
+                page.fields[name] = []
+            else:
+                page.values[name] = {}
+        elif line.startswith("#"):
+            name = None
+        elif name and (row := ROW.match(line)):
+            if is_struct:
+                page.fields[name].append(read_field(row))
+            else:
+                page.values[name][int(row[1])] = row[2]
+    check_page(page)
+    return page
+
+
+def read_field(row: re.Match) -> Field:
+    kind = TYPE.match(row[2])
+    if not kind or not row[3]:
+        raise PageError(f"not a field: {row[0]}")
+    bits = (int(kind[3]), int(kind[4])) if kind[3] else None
+    return Field(int(row[1]), kind[1], int(kind[2]) if kind[2] else None, bits, row[3])
+
+
+def check_page(page: Page) -> None:
+    """No two fields on the same bits, and none beyond its struct."""
+    for name, fields in page.fields.items():
+        taken = set()
+        for item in fields:
+            first, last = item.bits or (0, 8 * page.width(item) - 1)
+            mine = set(range(8 * item.offset + first, 8 * item.offset + last + 1))
+            if taken & mine or last < first or 8 * item.offset + last >= 8 * page.size[name]:
+                raise PageError(f"{name}.{item.name} does not fit")
+            taken |= mine
+
+
+class Dump:
+    """Walks the bytes of a segment; `lines` is the text, `masked` where bytes may be anything."""
+
+    def __init__(self, page: Page, data: bytes):
+        self.page, self.data = page, data
+        self.lines: list[str] = []
+        self.masked: list[range] = []
+        self.seen = bytearray(len(data))  # a bit that is set was shown
+        self.threads: dict[int, str] = {0: "0"}
+        self.walk()
+        self.complain_about_the_rest()
+
+    def number(self, at: int, item: Field) -> int:
+        value = struct.unpack_from(NUMBERS[item.type], self.data, at)[0]
+        first, last = item.bits or (0, 8 * struct.calcsize(NUMBERS[item.type]) - 1)
+        for bit in range(first, last + 1):
+            self.seen[at + bit // 8] |= 1 << bit % 8
+        return value if item.bits is None else value >> first & (1 << last - first + 1) - 1
+
+    def text_of(self, at: int, item: Field) -> str:
+        if item.type == "char":
+            self.seen[at:at + item.many] = b"\xff" * item.many
+            return repr(self.data[at:at + item.many].rstrip(b"\0").decode("utf-8", "backslashreplace"))
+        if item.many:
+            step = struct.calcsize(NUMBERS[item.type])
+            return " ".join(str(self.number(at + i * step, item)) for i in range(item.many))
+        value = self.number(at, item)
+        if item.name in TIMES:
+            return "a time" if value else "0"
+        if item.name == "thread":
+            return self.threads.setdefault(value, f"thread {len(self.threads)}")
+        if item.name == "kind":
+            return f"{value} {self.page.values['kinds'].get(value, '?')}"
+        return str(value) if item.name not in {"magic", "asic_id", "address"} else hex(value)
+
+    def show(self, what: str, at: int, title: str, indent: str = "") -> None:
+        """One struct: a line with its place, then one a field that is not 0."""
+        self.lines.append(f"{indent}{title} at {at}")
+        for item in self.page.fields[what]:
+            place = at + item.offset
+            if item.type in self.page.fields:
+                for i in range(item.many or 1):
+                    start = place + i * self.page.size[item.type]
+                    self.show(item.type, start, f"+{start - at} {item.name} {i}", indent + "  ")
+                continue
+            text = self.text_of(place, item)
+            varies = item.name in VARIES
+            if varies or item.name in TIMES or item.name == "thread":
+                first, last = item.bits or (0, 8 * self.page.width(item) - 1)
+                self.masked.append(range(place + first // 8, place + last // 8 + 1))
+            bits = f" bits {item.bits[0]}-{item.bits[1]}" if item.bits else ""
+            if set(text) - set("0 '") or varies:
+                self.lines.append(f"{indent}  +{item.offset}{bits} {item.name} = {'(varies)' if varies else text}")
+
+    def has_data(self, at: int, length: int) -> bool:
+        return any(self.data[at:at + length])
+
+    def value(self, what: str, name: str, at: int = 0) -> int:
+        item = next(item for item in self.page.fields[what] if item.name == name)
+        return struct.unpack_from(NUMBERS[item.type], self.data, at + item.offset)[0]
+
+    def walk(self) -> None:
+        self.show("header", 0, "header")
+        table = next(item for item in self.page.fields["header"] if item.name == "region")
+        for i, name in enumerate(REGIONS):
+            at = table.offset + i * self.page.size["region"]
+            offset, stride, count = (self.value("region", part, at) for part in ("offset", "stride", "count"))
+            self.lines.append(f"region {name}: {count} of {stride} bytes from {offset}")
+            for entry in range(count):
+                start = offset + entry * stride
+                if self.has_data(start, stride):
+                    self.show_entry(name, entry, start, stride)
+
+    def show_entry(self, region: str, entry: int, at: int, stride: int) -> None:
+        inner = {"tallies": "tally", "rings": "record"}.get(region)
+        if inner is None:
+            one = {"ledger": "slot"}.get(region, region.removesuffix("s"))
+            return self.show(one, at, self.title(one, entry))
+        size = self.page.size[inner]
+        for i in range(stride // size):
+            if self.has_data(at + i * size, size):
+                self.show(inner, at + i * size, f"{region} {entry}: " + self.title(inner, i))
+
+    def title(self, one: str, index: int) -> str:
+        if one in ("pool", "tally"):
+            kind = self.page.values["kinds"].get(index % KINDS_PER_SET, "?")
+            return f"{one} {index} (set {index // KINDS_PER_SET}, {kind})"
+        return f"{one} {index}"
+
+    def complain_about_the_rest(self) -> None:
+        left = int.from_bytes(self.data, "little") & ~int.from_bytes(self.seen, "little")
+        for at, bits in enumerate(left.to_bytes(len(self.data), "little") if left else b""):
+            if bits:
+                self.lines.append(f"no table explains the bits {bits:#04x} at {at}")
+
+
+def make_segment(program: str) -> bytes:
+    environment = {key: value for key, value in os.environ.items() if not key.startswith("TTMEM_")}
+    with tempfile.TemporaryDirectory() as folder:
+        environment |= SIZES | {"TT_ALLOC_TRACKING_ENABLED": "1", "TTMEM_RUNTIME_DIR": folder}
+        path = Path(folder) / "segment"
+        subprocess.run([program, str(path)], env=environment, check=True, timeout=60)
+        return path.read_bytes()
+
+
+def text_of(page: Page, data: bytes) -> str:
+    return "\n".join(Dump(page, data).lines) + "\n"
+
+
+def changes_nobody_sees(page: Page, data: bytes) -> list[int]:
+    """Turns over one bit in bytes here and there, most of them in use; gives those that the dump does not show."""
+    before = Dump(page, data)
+    masked = {at for part in before.masked for at in part}
+    places = [at for at in range(len(data)) if at not in masked and (data[at] or at % 16411 == 0)]
+    unseen = []
+    for at in places[::max(1, len(places) // SPOILED)]:
+        changed = bytearray(data)
+        changed[at] ^= 0x10
+        try:
+            after = Dump(page, bytes(changed)).lines
+        except (struct.error, IndexError, KeyError):
+            continue
+        if after == before.lines:
+            unseen.append(at)
+    return unseen
+
+
+def check(program: str) -> int:
+    page = read_page(PAGE.read_text())
+    data = make_segment(program)
+    kept, now = KEPT.read_text(), text_of(page, data)
+    if kept != now:
+        sys.stdout.writelines(difflib.unified_diff(kept.splitlines(True), now.splitlines(True), KEPT.name, "now"))
+        print(f"golden: the format has changed. If that is meant: {PAGE.name} says what to do.")
+        return 1
+    if unseen := changes_nobody_sees(page, data):
+        print(f"golden: the dump does not show what is at {unseen[:10]}")
+        return 1
+    return 0
+
+
+def main(arguments: list[str]) -> int:
+    if len(arguments) != 2 or arguments[0] not in ("check", "update", "dump"):
+        print(__doc__, file=sys.stderr)
+        return 2
+    if arguments[0] == "check":
+        return check(arguments[1])
+    page = read_page(PAGE.read_text())
+    if arguments[0] == "dump":
+        sys.stdout.write(text_of(page, Path(arguments[1]).read_bytes()))
+    else:
+        KEPT.write_text(text_of(page, make_segment(arguments[1])))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
