@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Both directions of a JSON object from one list of its fields:
+//
+//     void fields(auto& io, Like<census::Held> auto& held) {
+//         io("used", held.used);
+//         io("count", held.count);
+//     }
+//
+// With a JsonWriter it gives the object, with a JsonReader it takes it: what the one writes the other reads.
+
+#include <array>
+#include <charconv>
+#include <concepts>
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "census/figures.hpp"
+
+namespace ttmem::view {
+
+using Json = nlohmann::ordered_json;
+
+template <class T, class Of>
+concept Like = std::same_as<std::remove_const_t<T>, Of>;
+
+template <class T>
+concept JsonScalar = std::integral<T> || std::same_as<T, std::string>;
+
+class JsonWriter {
+public:
+    template <class T>
+    void operator()(const char* name, const T& value) {
+        object_[name] = to(value);
+    }
+
+    void hex(const char* name, const std::optional<uint64_t>& value) {
+        std::array<char, 16> digits{};
+        const auto end =
+            std::to_chars(digits.data(), digits.data() + digits.size(), value.value_or(0), 16).ptr;
+        object_[name] = value ? Json("0x" + std::string(digits.data(), end)) : Json(nullptr);
+    }
+
+    // An array as an object, with a name for each place.
+    template <class Names, class T, size_t n>
+    void keyed(const char* name, const Names& names, const std::array<T, n>& values) {
+        for (size_t i = 0; i < n; ++i) {
+            object_[name][std::string(names[i])] = to(values[i]);
+        }
+    }
+
+    // What follows from other fields, and is there for readers elsewhere.
+    template <class T>
+    void derived(const char* name, const T& value) {
+        object_[name] = value;
+    }
+
+    Json take() { return std::move(object_); }
+
+private:
+    template <class T>
+    static Json to(const T& value) {
+        if constexpr (JsonScalar<T>) {
+            return value;
+        } else {
+            JsonWriter writer;
+            fields(writer, value);
+            return writer.take();
+        }
+    }
+    static Json to(const census::Kind& kind) { return std::string(census::name_of(kind)); }
+    static Json to(const census::Core& core) { return Json::array({core.x, core.y}); }
+    template <class T>
+    static Json to(const std::optional<T>& value) {
+        return value ? to(*value) : Json(nullptr);
+    }
+    template <class T>
+    static Json to(const std::vector<T>& values) {
+        Json array = Json::array();
+        for (const T& value : values) {
+            array.push_back(to(value));
+        }
+        return array;
+    }
+
+    Json object_ = Json::object();
+};
+
+// Throws std::exception on a value of the wrong type.
+class JsonReader {
+public:
+    explicit JsonReader(const Json& object) : object_(object) {
+        if (!object.is_object()) {
+            throw std::invalid_argument("a JSON object was expected");
+        }
+    }
+
+    template <class T>
+    void operator()(const char* name, T& value) {
+        if (const auto found = object_.find(name); found != object_.end()) {
+            from(*found, value);
+        }
+    }
+
+    void hex(const char* name, std::optional<uint64_t>& value) {
+        std::optional<std::string> text;
+        (*this)(name, text);
+        value = text ? std::optional<uint64_t>(std::stoull(*text, nullptr, 16)) : std::nullopt;
+    }
+
+    template <class Names, class T, size_t n>
+    void keyed(const char* name, const Names& names, std::array<T, n>& values) {
+        if (const auto found = object_.find(name); found != object_.end()) {
+            JsonReader reader(*found);
+            for (size_t i = 0; i < n; ++i) {
+                reader(std::string(names[i]).c_str(), values[i]);
+            }
+        }
+    }
+
+    template <class T>
+    void derived(const char* /*name*/, const T& /*value*/) {}
+
+private:
+    template <class T>
+    static void from(const Json& json, T& value) {
+        if constexpr (JsonScalar<T>) {
+            json.get_to(value);
+        } else {
+            JsonReader reader(json);
+            fields(reader, value);
+        }
+    }
+    static void from(const Json& json, census::Kind& kind) {
+        const auto known = census::kind_by_name(json.get<std::string>());
+        if (!known) {
+            throw std::invalid_argument("unknown kind");
+        }
+        kind = *known;
+    }
+    static void from(const Json& json, census::Core& core) {
+        json.at(0).get_to(core.x);
+        json.at(1).get_to(core.y);
+    }
+    template <class T>
+    static void from(const Json& json, std::optional<T>& value) {
+        value.reset();
+        if (!json.is_null()) {
+            from(json, value.emplace());
+        }
+    }
+    template <class T>
+    static void from(const Json& json, std::vector<T>& values) {
+        if (!json.is_array()) {
+            throw std::invalid_argument("a JSON array was expected");
+        }
+        values.clear();
+        for (const Json& element : json) {
+            from(element, values.emplace_back());
+        }
+    }
+
+    const Json& object_;
+};
+
+}  // namespace ttmem::view

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "view/format.hpp"
+#include "view/text.hpp"
+#include "view/text_parts.hpp"
+
+namespace ttmem::view {
+
+namespace {
+
+using census::HeldOnDevice;
+using census::Kind;
+using census::ProcessFigures;
+
+constexpr auto kLeft = Column::Align::left;
+constexpr auto kRight = Column::Align::right;
+
+// Devices on which a process holds the same: members of a mesh.
+struct Alike {
+    std::vector<uint32_t> ids;
+    const std::array<census::Held, census::kDeviceKinds>* memory = nullptr;
+};
+
+std::vector<Alike> group(const std::vector<HeldOnDevice>& devices) {
+    std::vector<Alike> groups;
+    for (const HeldOnDevice& device : devices) {
+        auto found = std::find_if(groups.begin(), groups.end(),
+                                  [&](const Alike& alike) { return *alike.memory == device.memory; });
+        if (found == groups.end()) {
+            found = groups.insert(groups.end(), Alike{{}, &device.memory});
+        }
+        found->ids.push_back(device.id);
+    }
+    return groups;
+}
+
+bool holds(const ProcessFigures& process, Kind kind) {
+    return std::any_of(process.devices.begin(), process.devices.end(),
+                       [&](const HeldOnDevice& held) { return held.memory[index_of(kind)].used != 0; });
+}
+
+// DRAM and L1 always, the other kinds where anyone holds some.
+std::vector<Kind> kinds_to_show(const std::vector<ProcessFigures>& processes) {
+    std::vector<Kind> kinds;
+    for (size_t i = 0; i < census::kDeviceKinds; ++i) {
+        const auto kind = static_cast<Kind>(i);
+        const bool anyone = std::any_of(processes.begin(), processes.end(),
+                                        [&](const ProcessFigures& process) { return holds(process, kind); });
+        if (anyone || kind == Kind::dram || kind == Kind::l1) {
+            kinds.push_back(kind);
+        }
+    }
+    return kinds;
+}
+
+std::string title_of(Kind kind) {
+    std::string title(name_of(kind));
+    std::transform(title.begin(), title.end(), title.begin(),
+                   [](char c) { return c >= 'a' && c <= 'z' ? c - 32 : c; });
+    return title;
+}
+
+std::vector<Column> columns_for(const std::vector<Kind>& kinds) {
+    std::vector<Column> columns = {
+        {"PID"}, {"USER", kLeft, 0, 5}, {"COMMAND", kLeft, 0, 10}, {"DEV", kLeft, 0, 5}};
+    for (const Kind kind : kinds) {
+        const int rank = kind == Kind::dram || kind == Kind::l1     ? 0
+                         : kind == Kind::cb || kind == Kind::kernel ? 1
+                                                                    : 2;
+        columns.push_back({title_of(kind), kRight, rank});
+    }
+    columns.push_back({"AGE", kRight, 4});
+    columns.push_back({"STATE", kLeft, 5});
+    columns.push_back({"SOURCE", kLeft, 6});
+    return columns;
+}
+
+std::string age_of(const ProcessFigures& process, const Origin& origin) {
+    return format_age(origin.time_ns > process.start_time_ns ? origin.time_ns - process.start_time_ns : 0);
+}
+
+}  // namespace
+
+std::string ps_text(const View& view, const Style& style) {
+    const auto& figures = view.figures;
+    if (figures.processes.empty()) {
+        return nobody_text(view.origin, figures.inexact, style);
+    }
+    const std::vector<Kind> kinds = kinds_to_show(figures.processes);
+    Table table(columns_for(kinds));
+    bool on_several = false;
+    for (const ProcessFigures& process : figures.processes) {
+        std::vector<Alike> groups = group(process.devices);
+        if (groups.empty()) {
+            groups.push_back({});  // tracked, and no device open
+        }
+        for (const Alike& alike : groups) {
+            on_several = on_several || alike.ids.size() > 1;
+            std::vector<Cell> row = {std::to_string(process.pid), process.user, process.comm,
+                                     format_ids(alike.ids)};
+            for (const Kind kind : kinds) {
+                row.emplace_back(alike.memory == nullptr
+                                     ? "-"
+                                     : format_bytes((*alike.memory)[index_of(kind)].used, style.bytes));
+            }
+            row.emplace_back(age_of(process, view.origin));
+            row.emplace_back(process.state, process.state == "live" ? Tone::plain : Tone::warn);
+            row.emplace_back(process.source);
+            table.add(std::move(row));
+        }
+    }
+    const std::string what = format_count(figures.processes.size(), "tracked process", "tracked processes");
+    std::vector<std::string> left_out;
+    std::string text =
+        headline(view.origin, what, view.is_exact(), style) + "\n" + table.text(style, &left_out);
+    std::erase_if(left_out, [](const std::string& title) {
+        return title == "AGE" || title == "STATE" || title == "SOURCE";
+    });
+    text += left_out_text(left_out);
+    if (on_several) {
+        text += "\nUsed bytes, on each of the devices of a line.\n";
+    }
+    return text + inexact_text(figures.inexact, style);
+}
+
+}  // namespace ttmem::view
