@@ -1,81 +1,105 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * How a runtime reports its device memory: registers two chips, opens a set for the mesh of both, and holds a few
- * tensors, a circular buffer and a kernel until it is told to end.
+ * How a runtime reports its device memory, in plain C: this program pretends to own an n300 chip, to run a small model on
+ * it, and holds what it has allocated until a line or the end of its standard input, or a signal, ends it.
  *
- *     TT_ALLOC_TRACKING_ENABLED=1 hold_memory        (in another terminal: ttmem status)
+ *     TT_ALLOC_TRACKING_ENABLED=1 ./hold_memory &
+ *     ttmem status
  *
- * It prints "ready" when everything is allocated, and ends at the end of its standard input.
+ * It links with libttmem (-lttmem) and needs nothing else.
  */
 
 #include <stdio.h>
 #include <string.h>
+#include <ttmem/ttmem.h>
 
-#include "ttmem/ttmem.h"
+enum {
+    DRAM_BASE = 1048640,
+    DRAM_BANKS = 12,
+    L1_BASE = 105664,
+    L1_PER_CORE = 1393472,
+    L1_BANKS = 56 /* compute cores, 8 x 7 */
+};
 
-enum { kChips = 2 };
-
-/* An n300 has two of these. Sizes and addresses are those of a wormhole chip. */
-static ttmem_device register_chip(uint32_t number) {
+/* What the device is. Whoever looks learns from this how much there is, and where. */
+static ttmem_device register_chip(void) {
     ttmem_device_info info = {0};
-    info.asic_id = 0x100000001ull + number;
-    info.logical_id = number;
+    info.asic_id = 0x2620a1; /* unique for ever; 0 where the runtime does not know it */
+    info.logical_id = 0;
     info.arch = TTMEM_ARCH_WORMHOLE_B0;
     info.grid_x = 8;
     info.grid_y = 7;
     memcpy(info.board, "n300", 4);
-    info.memory[TTMEM_DRAM] = (ttmem_memory_info){.base = 1048640,
-                                                  .size_per_bank = 1072693184,
-                                                  .capacity = 12872318208ull,
-                                                  .banks = 12,
-                                                  .alignment = 32,
-                                                  .direction = TTMEM_BOTTOM_UP};
-    info.memory[TTMEM_L1] = (ttmem_memory_info){.base = 105664,
-                                                .size_per_bank = 1393472,
-                                                .capacity = 78034432,
-                                                .banks = 56,
-                                                .alignment = 16,
-                                                .direction = TTMEM_TOP_DOWN};
+
+    ttmem_memory_info* dram = &info.memory[TTMEM_DRAM];
+    dram->base = DRAM_BASE;
+    dram->banks = DRAM_BANKS;
+    dram->size_per_bank = 1073741824 - DRAM_BASE;
+    dram->capacity = dram->size_per_bank * DRAM_BANKS;
+    dram->alignment = 32;
+    dram->direction = TTMEM_BOTTOM_UP;
+
+    ttmem_memory_info* l1 = &info.memory[TTMEM_L1];
+    l1->base = L1_BASE;
+    l1->banks = L1_BANKS;
+    l1->size_per_bank = L1_PER_CORE;
+    l1->capacity = (uint64_t)L1_PER_CORE * L1_BANKS;
+    l1->alignment = 16;
+    l1->direction = TTMEM_TOP_DOWN;
     return ttmem_register_device(&info);
 }
 
+/*
+ * A tensor of `size` bytes in pages of 2,048 over the banks of DRAM: each bank takes the same number of whole pages, so
+ * more is given away than was asked for. ttmem keeps both figures. The address is the same in every bank.
+ */
+static ttmem_handle allocate_tensor(ttmem_set set, uint64_t size, uint64_t* next_address, uint64_t id) {
+    const uint64_t pages = (size + 2047) / 2048;
+    const uint64_t per_bank = (pages + DRAM_BANKS - 1) / DRAM_BANKS * 2048;
+    const uint64_t address = *next_address;
+    *next_address += per_bank;
+    return ttmem_allocate(set, TTMEM_DRAM, address, size, per_bank * DRAM_BANKS, id);
+}
+
 int main(void) {
-    if (!ttmem_enabled()) {
-        fprintf(stderr, "hold_memory: tracking is off (start it with TT_ALLOC_TRACKING_ENABLED=1)\n");
-        return 1;
-    }
-    ttmem_device chips[kChips];
-    for (uint32_t i = 0; i < kChips; ++i) {
-        chips[i] = register_chip(i);
-    }
-    const ttmem_set mesh = ttmem_open_set(chips, kChips, "mesh 1x2");
+    /* An allocator: here of a single device; of a mesh it would have several members. */
+    const ttmem_device chip = register_chip();
+    const ttmem_set set = ttmem_open_set(&chip, 1, "device 0");
+    uint64_t next_address = DRAM_BASE;
 
-    /* A tensor of 4 MiB in pages of 2048 bytes takes a little more: the pages are spread over 12 banks. */
+    /* What is allocated inside a scope carries its name: "decoder.0/ttnn::matmul". */
+    ttmem_handle temporary = 0;
     ttmem_scope_push("decoder.0");
-    ttmem_scope_push("ttnn::matmul");
-    const ttmem_handle weights = ttmem_allocate(mesh, TTMEM_DRAM, 1048640, 4194304, 4202496, 1);
-    const ttmem_handle activations = ttmem_allocate(mesh, TTMEM_L1, 1466368, 1835008, 1835008, 2);
-    ttmem_scope_pop();
-    const ttmem_handle cache = ttmem_allocate(mesh, TTMEM_DRAM, 1398848, 33554432, 33554432, 3);
+    ttmem_handle cache = allocate_tensor(set, 64 << 20, &next_address, 1);
     ttmem_tag(cache, "kv_cache");
+    ttmem_scope_push("ttnn::matmul");
+    allocate_tensor(set, 4 << 20, &next_address, 2);
+    allocate_tensor(set, 4 << 20, &next_address, 3);
+    temporary = allocate_tensor(set, 8 << 20, &next_address, 4);
+    ttmem_allocate(set, TTMEM_L1, L1_BASE + L1_PER_CORE - 40960, 2097152, (uint64_t)40960 * L1_BANKS, 5);
+    ttmem_scope_pop();
     ttmem_scope_pop();
 
-    /* A program: a circular buffer on 8 x 7 cores, and its kernel. Both go when the program does. */
-    const uint64_t program = 42;
+    /* A program owns circular buffers, each of so many bytes on each of its cores, and the text of its kernels. */
+    const uint64_t program = 7;
     ttmem_cores cores = {{0}};
     ttmem_cores_add(&cores, 0, 0, 7, 6);
-    ttmem_allocate_cb(mesh, program, 105664, 65536, &cores, 0);
-    ttmem_load_kernel(mesh, program, TTMEM_KERNEL_APPLICATION, 21504);
+    ttmem_scope_push("ttnn::matmul");
+    ttmem_allocate_cb(set, program, L1_BASE, 65536, &cores, 0);
+    ttmem_allocate_cb(set, program, L1_BASE + 65536, 32768, &cores, 0);
+    ttmem_load_kernel(set, program, TTMEM_KERNEL_APPLICATION, 24576);
+    ttmem_scope_pop();
+    ttmem_load_kernel(set, 8, TTMEM_KERNEL_DISPATCH, 47104);
 
-    printf("ready\n");
+    /* What is freed is gone at once; what stays until the set is closed goes with it. */
+    ttmem_free(temporary);
+
+    puts(ttmem_enabled() ? "ready" : "ready, but not tracked: set TT_ALLOC_TRACKING_ENABLED=1");
     fflush(stdout);
-    while (getchar() != EOF) {
-    }
+    (void)getchar();
 
     ttmem_program_gone(program);
-    ttmem_free(activations);
-    ttmem_free(weights);
-    ttmem_close_set(mesh); /* and with it the cache, which was not freed */
+    ttmem_close_set(set);
     return 0;
 }

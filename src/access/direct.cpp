@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "access/access.hpp"
+#include "sources/segments/discover.hpp"
+
+namespace ttmem::access {
+
+namespace {
+
+census::Census look() {
+    census::Census census;
+    sources::segments::discover(sources::Proc(), census);
+    return census;
+}
+
+std::vector<std::string> notices_of(const census::Census& census) {
+    std::vector<std::string> notices;
+    for (const census::Skipped& skipped : census.skipped) {
+        notices.push_back("process " + std::to_string(skipped.pid) + "'s " + skipped.why);
+    }
+    return notices;
+}
+
+}  // namespace
+
+base::Expected<Answer<view::View>> status() {
+    census::Census census = look();
+    return Answer<view::View>{{view::read_here(), census::count(census)}, notices_of(census)};
+}
+
+base::Expected<Answer<view::AllocationView>> allocations(const census::AllocationQuery& query) {
+    census::Census census = look();
+    auto page = census::list_allocations(census, query);
+    if (!page) {
+        return tl::unexpected(std::move(page.error()));
+    }
+    return Answer<view::AllocationView>{{view::read_here(), census::count(census).inexact,
+                                         census.processes.size(), page->total, std::move(page->allocations)},
+                                        notices_of(census)};
+}
+
+}  // namespace ttmem::access

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/options.hpp"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+
+#include "cli/output.hpp"
+
+namespace ttmem::cli {
+
+namespace {
+
+constexpr uint64_t kDefaultLimit = 50;
+constexpr int kUsageError = 2;
+
+// CLI11 takes -1 for a large number.
+std::string refuse_other_than_digits(const std::string& text) {
+    const bool is_number = !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
+    return is_number ? "" : "'" + text + "' is no number";
+}
+
+void add_flags(CLI::App& command, Options& options) {
+    command.add_flag("--json", options.json, "Print JSON: the view, for scripts");
+    command.add_flag("--bytes", options.bytes, "Print plain bytes instead of KiB, MiB, GiB");
+}
+
+void add_status(CLI::App& app, Options& options) {
+    CLI::App* command = app.add_subcommand("status", "What is in use of each device (this is the default)");
+    add_flags(*command, options);
+    command->footer(
+        "L1 CORE is the fullest core: circular buffers of any one program plus L1 buffers; HEADROOM is what "
+        "lies between "
+        "them. FREE/BANK is the largest free block of a bank.\n\n"
+        "Example:\n  ttmem status --json | jq '.devices[].memory.dram.used'");
+}
+
+CLI::App* add_ps(CLI::App& app, Options& options) {
+    CLI::App* command = app.add_subcommand("ps", "What each process holds, by device and kind");
+    add_flags(*command, options);
+    command->footer("Example:\n  ttmem ps --bytes");
+    return command;
+}
+
+CLI::App* add_allocations(CLI::App& app, Options& options) {
+    static const std::vector<std::string> kKindNames = {"dram", "l1",     "l1_small",     "trace",
+                                                        "cb",   "kernel", "system_memory"};
+    CLI::App* command = app.add_subcommand("allocations", "What is live, the largest first");
+    add_flags(*command, options);
+    command
+        ->add_option_function<std::string>(
+            "--device", [&](const std::string& device) { options.query.device = device; },
+            "Only on this device: its number, or its ASIC id as 0x...")
+        ->type_name("ID");
+    command
+        ->add_option_function<uint32_t>(
+            "--pid", [&](uint32_t pid) { options.query.pid = pid; }, "Only of this process")
+        ->check(refuse_other_than_digits)
+        ->type_name("PID");
+    command
+        ->add_option_function<std::string>(
+            "--kind", [&](const std::string& kind) { options.query.kind = census::kind_by_name(kind); },
+            "Only of this kind")
+        ->check(CLI::IsMember(kKindNames))
+        ->type_name("KIND");
+    command->add_option("--limit", options.query.limit, "At most so many; 0 for all (default: 50)")
+        ->check(refuse_other_than_digits)
+        ->type_name("N");
+    command->footer("Example:\n  ttmem allocations --device 0 --kind dram --limit 10");
+    return command;
+}
+
+// Everything behind "sim" is the simulated runtime's own affair, also --help.
+CLI::App* add_sim(CLI::App& app) {
+    CLI::App* command = app.add_subcommand("sim", "Run a scenario of the simulated runtime (ttmem sim list)");
+    command->prefix_command();
+    command->set_help_flag();
+    return command;
+}
+
+Parsed usage_error(const CLI::App& app, const std::string& problem) {
+    const std::vector<CLI::App*> chosen = app.get_subcommands();
+    const std::string command = chosen.empty() ? "ttmem" : "ttmem " + chosen.front()->get_name();
+    complain(problem + "\nusage: " + command + (chosen.empty() ? " [command]" : "") + " [options]; '" +
+             command + " --help' lists them");
+    return {std::nullopt, kUsageError};
+}
+
+}  // namespace
+
+Parsed parse(int argument_count, const char* const* arguments) {
+    Options options;
+    options.query.limit = kDefaultLimit;
+    CLI::App app("Who holds the device memory of this Tenstorrent host, since when, and why.", "ttmem");
+    app.set_version_flag("--version", "ttmem " TTMEM_VERSION, "Print the version");
+    app.require_subcommand(0, 1);
+    add_flags(app, options);
+    add_status(app, options);
+    const CLI::App* ps = add_ps(app, options);
+    const CLI::App* allocations = add_allocations(app, options);
+    const CLI::App* sim = add_sim(app);
+    app.footer(
+        "Example:\n  TT_ALLOC_TRACKING_ENABLED=1 python3 model.py &\n  ttmem status\n\n"
+        "'ttmem COMMAND --help' tells more about a command.");
+    try {
+        app.parse(argument_count, arguments);
+    } catch (const CLI::CallForHelp&) {
+        // CLI11 looks for --help before it notices a command that does not exist.
+        const std::vector<std::string> unknown = app.remaining(true);
+        if (!unknown.empty()) {
+            return usage_error(app, "there is no command or option '" + unknown.front() + "'");
+        }
+        return {std::nullopt, print(app.help())};
+    } catch (const CLI::CallForVersion& version) {
+        return {std::nullopt, print(std::string(version.what()) + "\n")};
+    } catch (const CLI::ParseError& problem) {
+        return usage_error(app, problem.what());
+    }
+    const auto is_chosen = [](const CLI::App* command) { return command->parsed(); };
+    options.command = is_chosen(ps)            ? Command::ps
+                      : is_chosen(allocations) ? Command::allocations
+                      : is_chosen(sim)         ? Command::sim
+                                               : Command::status;
+    options.sim_arguments = sim->remaining();
+    return {options, 0};
+}
+
+}  // namespace ttmem::cli
