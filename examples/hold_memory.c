@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * How a runtime reports its device memory, in plain C: this program pretends to own an n300 chip, to run a small model on
- * it, and holds what it has allocated until a line or the end of its standard input, or a signal, ends it.
+ * How a runtime reports its device memory, in plain C. This program pretends to own the two chips of an n300 board and to
+ * run a small model on the mesh of both; it holds what it has allocated until its standard input has a line or ends.
  *
- *     TT_ALLOC_TRACKING_ENABLED=1 ./hold_memory &
- *     ttmem status
+ *     TT_ALLOC_TRACKING_ENABLED=1 hold_memory        (in another terminal: ttmem status)
  *
  * It links with libttmem (-lttmem) and needs nothing else.
  */
@@ -15,6 +14,7 @@
 #include <ttmem/ttmem.h>
 
 enum {
+    CHIPS = 2,
     DRAM_BASE = 1048640,
     DRAM_BANKS = 12,
     L1_BASE = 105664,
@@ -23,10 +23,10 @@ enum {
 };
 
 /* What the device is. Whoever looks learns from this how much there is, and where. */
-static ttmem_device register_chip(void) {
+static ttmem_device register_chip(uint32_t number) {
     ttmem_device_info info = {0};
-    info.asic_id = 0x2620a1; /* unique for ever; 0 where the runtime does not know it */
-    info.logical_id = 0;
+    info.asic_id = 0x2620a1 + number; /* unique for ever; 0 where the runtime does not know it */
+    info.logical_id = number;
     info.arch = TTMEM_ARCH_WORMHOLE_B0;
     info.grid_x = 8;
     info.grid_y = 7;
@@ -63,20 +63,27 @@ static ttmem_handle allocate_tensor(ttmem_set set, uint64_t size, uint64_t* next
 }
 
 int main(void) {
-    /* An allocator: here of a single device; of a mesh it would have several members. */
-    const ttmem_device chip = register_chip();
-    const ttmem_set set = ttmem_open_set(&chip, 1, "device 0");
+    if (!ttmem_enabled()) {
+        fprintf(stderr, "hold_memory: tracking is off (start it with TT_ALLOC_TRACKING_ENABLED=1)\n");
+        return 1;
+    }
+
+    /* One set for each allocator. This one allocates in lockstep on both chips: one call, counted on each. */
+    ttmem_device chips[CHIPS];
+    for (uint32_t number = 0; number < CHIPS; ++number) {
+        chips[number] = register_chip(number);
+    }
+    const ttmem_set set = ttmem_open_set(chips, CHIPS, "mesh 1x2");
     uint64_t next_address = DRAM_BASE;
 
     /* What is allocated inside a scope carries its name: "decoder.0/ttnn::matmul". */
-    ttmem_handle temporary = 0;
     ttmem_scope_push("decoder.0");
-    ttmem_handle cache = allocate_tensor(set, 64 << 20, &next_address, 1);
+    const ttmem_handle cache = allocate_tensor(set, 64 << 20, &next_address, 1);
     ttmem_tag(cache, "kv_cache");
     ttmem_scope_push("ttnn::matmul");
     allocate_tensor(set, 4 << 20, &next_address, 2);
     allocate_tensor(set, 4 << 20, &next_address, 3);
-    temporary = allocate_tensor(set, 8 << 20, &next_address, 4);
+    const ttmem_handle temporary = allocate_tensor(set, 8 << 20, &next_address, 4);
     ttmem_allocate(set, TTMEM_L1, L1_BASE + L1_PER_CORE - 40960, 2097152, (uint64_t)40960 * L1_BANKS, 5);
     ttmem_scope_pop();
     ttmem_scope_pop();
@@ -95,7 +102,7 @@ int main(void) {
     /* What is freed is gone at once; what stays until the set is closed goes with it. */
     ttmem_free(temporary);
 
-    puts(ttmem_enabled() ? "ready" : "ready, but not tracked: set TT_ALLOC_TRACKING_ENABLED=1");
+    puts("ready");
     fflush(stdout);
     (void)getchar();
 
