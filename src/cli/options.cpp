@@ -2,8 +2,7 @@
 #include "cli/options.hpp"
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
-#include <cstdio>
+#include <charconv>
 
 #include "cli/output.hpp"
 
@@ -14,10 +13,12 @@ namespace {
 constexpr uint64_t kDefaultLimit = 50;
 constexpr int kUsageError = 2;
 
-// CLI11 takes -1 for a large number.
-std::string refuse_other_than_digits(const std::string& text) {
-    const bool is_number = !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
-    return is_number ? "" : "'" + text + "' is no number";
+// CLI11 takes -1 for a large number, and too large a number for the largest.
+std::string refuse_what_is_no_number(const std::string& text) {
+    uint64_t number = 0;
+    const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
+    const bool is_number = problem == std::errc() && end == text.data() + text.size();
+    return is_number ? "" : "'" + text + "' is no number from 0 up";
 }
 
 void add_flags(CLI::App& command, Options& options) {
@@ -26,12 +27,12 @@ void add_flags(CLI::App& command, Options& options) {
 }
 
 void add_status(CLI::App& app, Options& options) {
-    CLI::App* command = app.add_subcommand("status", "What is in use of each device (this is the default)");
+    CLI::App* command = app.add_subcommand("status", "What is in use of each device (the default)");
     add_flags(*command, options);
     command->footer(
-        "L1 CORE is the fullest core: circular buffers of any one program plus L1 buffers; HEADROOM is what "
-        "lies between "
-        "them. FREE/BANK is the largest free block of a bank.\n\n"
+        "DRAM, and the L1 of the fullest core: circular buffers of any one program plus\n"
+        "L1 buffers; HEADROOM is what lies between the two. Then every kind: FREE/BANK\n"
+        "is the largest free block of a bank, and a PEAK with >= is a lower bound.\n\n"
         "Example:\n  ttmem status --json | jq '.devices[].memory.dram.used'");
 }
 
@@ -50,12 +51,12 @@ CLI::App* add_allocations(CLI::App& app, Options& options) {
     command
         ->add_option_function<std::string>(
             "--device", [&](const std::string& device) { options.query.device = device; },
-            "Only on this device: its number, or its ASIC id as 0x...")
+            "Only on this device: its number or its ASIC id (0x...)")
         ->type_name("ID");
     command
         ->add_option_function<uint32_t>(
             "--pid", [&](uint32_t pid) { options.query.pid = pid; }, "Only of this process")
-        ->check(refuse_other_than_digits)
+        ->check(refuse_what_is_no_number)
         ->type_name("PID");
     command
         ->add_option_function<std::string>(
@@ -64,7 +65,7 @@ CLI::App* add_allocations(CLI::App& app, Options& options) {
         ->check(CLI::IsMember(kKindNames))
         ->type_name("KIND");
     command->add_option("--limit", options.query.limit, "At most so many; 0 for all (default: 50)")
-        ->check(refuse_other_than_digits)
+        ->check(refuse_what_is_no_number)
         ->type_name("N");
     command->footer("Example:\n  ttmem allocations --device 0 --kind dram --limit 10");
     return command;
@@ -72,7 +73,7 @@ CLI::App* add_allocations(CLI::App& app, Options& options) {
 
 // Everything behind "sim" is the simulated runtime's own affair, also --help.
 CLI::App* add_sim(CLI::App& app) {
-    CLI::App* command = app.add_subcommand("sim", "Run a scenario of the simulated runtime (ttmem sim list)");
+    CLI::App* command = app.add_subcommand("sim", "The simulated runtime: 'ttmem sim list'");
     command->prefix_command();
     command->set_help_flag();
     return command;
@@ -94,6 +95,7 @@ Parsed parse(int argument_count, const char* const* arguments) {
     CLI::App app("Who holds the device memory of this Tenstorrent host, since when, and why.", "ttmem");
     app.set_version_flag("--version", "ttmem " TTMEM_VERSION, "Print the version");
     app.require_subcommand(0, 1);
+    app.get_formatter()->column_width(20);
     add_flags(app, options);
     add_status(app, options);
     const CLI::App* ps = add_ps(app, options);

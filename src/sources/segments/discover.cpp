@@ -25,8 +25,8 @@ struct File {
     std::optional<segment::Reader> reader;  // until its owner takes it
     std::optional<Error> problem;
     bool has_owner = false;
-    uint32_t first_holder = 0;
-    uint32_t first_writer = 0;  // a holder that could have written it, and is not its owner; 0: none
+    uint32_t first_writer =
+        0;  // a holder that could have written it, and is not its owner; 0: only readers hold it
 };
 
 std::string path_of_descriptor(const base::Descriptor& file) {
@@ -90,17 +90,15 @@ public:
     void finish() {
         std::set<uint32_t> told;  // one line a process, however many it holds
         for (const auto& [id, file] : files_) {
-            if (file.problem) {
-                if (file.problem->code != Error::Code::unfinished && told.insert(file.first_holder).second) {
-                    census_.skipped.push_back(
-                        {file.first_holder, "segment " + file.problem->text + ", skipped"});
-                }
-            } else if (!file.has_owner && file.first_writer != 0 && told.insert(file.first_writer).second) {
-                census_.skipped.push_back({file.first_writer,
-                                           "segment is not its own (it names process " +
-                                               std::to_string(file.reader->pid()) + "), skipped",
-                                           true});
+            const bool is_unfinished = file.problem && file.problem->code == Error::Code::unfinished;
+            if (file.has_owner || file.first_writer == 0 || is_unfinished ||
+                !told.insert(file.first_writer).second) {
+                continue;
             }
+            const std::string why =
+                file.problem ? file.problem->text
+                             : "is not its own (it names process " + std::to_string(file.reader->pid()) + ")";
+            census_.skipped.push_back({file.first_writer, "segment " + why + ", skipped", !file.problem});
         }
     }
 
@@ -114,18 +112,14 @@ private:
         const auto [place, is_new] = files_.try_emplace({info.st_dev, info.st_ino});
         File& file = place->second;
         if (is_new) {
-            file.first_holder = identity.pid;
-            auto reader = read_segment(located);
-            if (reader) {
+            if (auto reader = read_segment(located)) {
                 file.reader = std::move(*reader);
             } else {
                 file.problem = std::move(reader.error());
             }
         }
-        if (!file.reader) {
-            return;
-        }
-        if (identity.inner_pid == file.reader->pid() && identity.start_time == file.reader->start_time()) {
+        if (file.reader && identity.inner_pid == file.reader->pid() &&
+            identity.start_time == file.reader->start_time()) {
             file.has_owner = true;
             census_.processes.push_back({identity, census::State::live, std::move(*file.reader)});
             file.reader.reset();

@@ -346,6 +346,21 @@ TEST(Discover, UnfinishedOnesAreSkippedInSilence) {
     EXPECT_THAT(lines_about([] { memfd_create("ttmem", MFD_CLOEXEC | MFD_ALLOW_SEALING); }), IsEmpty());
 }
 
+TEST(Discover, ABadOneIsToldOfWhoCouldHaveWrittenItAndNotOfItsReaders) {
+    int* const number = static_cast<int*>(
+        mmap(nullptr, sizeof(int), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
+    LivingProcess process([&] { *number = forge([](auto& header) { header.magic = 0x1234; }); });
+    const std::string path = "/proc/" + std::to_string(process.pid()) + "/fd/" + std::to_string(*number);
+    const base::Descriptor reader(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    ASSERT_TRUE(reader);
+    const auto self = static_cast<uint32_t>(getpid());
+    EXPECT_THAT(seen_of(look(), process.pid()).skipped, SizeIs(1));
+    EXPECT_THAT(seen_of(look(), self).skipped, IsEmpty());
+    process.finish();
+    EXPECT_THAT(seen_of(look(), self).skipped, IsEmpty());
+    munmap(number, sizeof(int));
+}
+
 TEST(Discover, OfManyBadOnesInAProcessOneIsTold) {
     EXPECT_THAT(lines_about([] {
                     for (int i = 0; i < 5; ++i) {

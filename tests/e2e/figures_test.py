@@ -1,0 +1,218 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Living processes are shown with the bytes that they hold, on the devices where they hold them."""
+
+import json
+import os
+import time
+
+import support
+from support import Actor, run
+
+
+class Figures(support.TestCase):
+    def test_one_process_one_device(self):
+        with Actor("""
+                s = open_set([device(0xa1)], "device 0")
+                scope("decoder.0")
+                allocate(s, DRAM, 1048640, 4194304, 4202496, 1)
+                temporary = allocate(s, DRAM, 1398848, 1000, 24576, 2)
+                free(temporary)
+                allocate(s, L1, 1466368, 1800000, 1835008, 3)
+                allocate_cb(s, 42, 105664, 65536, [0xff] * 7)
+                load_kernel(s, 42, KERNEL_FABRIC, 57344)
+                load_kernel(s, 42, KERNEL_DISPATCH, 47104)
+                """) as actor:
+            view = self.view()
+            device = self.device(view, 0xa1)
+            self.assertEqual((device["arch"], device["board"]), ("wormhole_b0", "n300"))
+            self.assertEqual(device["memory"]["dram"], {
+                "used": 4202496, "requested": 4194304, "capacity": 12872318208, "peak": 4202496 + 24576,
+                "peak_exact": True, "count": 1, "planned": 0, "views": 0,
+                "largest_free": 1072693184 - 4202496 // 12})
+            self.assertEqual(device["memory"]["l1"]["used"], 1835008)
+            self.assertEqual(device["memory"]["cb"]["used"], 65536 * 56)
+            self.assertEqual(device["memory"]["cb"]["requested"], 65536)
+            self.assertIsNone(device["memory"]["cb"]["capacity"])
+            self.assertEqual(device["memory"]["kernel"]["used"], 57344 + 47104)
+            self.assertEqual(device["kernel_by_type"], {"application": 0, "fabric": 57344, "dispatch": 47104})
+            self.assertEqual(device["l1_worst_core"], {
+                "core": [0, 0], "cb_top": 105664 + 65536, "lowest_buffer": 1466368,
+                "headroom": 1466368 - 105664 - 65536, "used": 65536 + 1835008 // 56, "capacity": 1393472})
+            process = self.process(view, actor)
+            self.assertEqual((process["state"], process["source"]), ("live", "segment"))
+            self.assertEqual(process["uid"], os.geteuid())
+            self.assertLess(abs(process["start_time_ns"] - time.time_ns()), 60e9)
+            self.assertEqual(process["devices"][0]["memory"]["dram"],
+                             {"used": 4202496, "requested": 4194304, "count": 1})
+
+    def test_processes_with_meshes_submeshes_and_single_devices_add_up_on_each_device(self):
+        with Actor("""
+                chips = [device(0xb0 + i, i) for i in range(8)]
+                allocate(open_set(chips, "mesh 2x4"), DRAM, 1048640, 1000, 12288)
+                allocate(open_set(chips[:2], "mesh 1x2"), DRAM, 1048640, 100, 1200)
+                allocate(open_set(chips[:1], "device 0"), DRAM, 1048640, 10, 120)
+                """) as first, Actor("""
+                chips = [device(0xb0 + i, i - 6) for i in (6, 7)]
+                allocate(open_set(chips), L1, 1466368, 7, 56)
+                """) as second:
+            view = self.view()
+            used = [self.device(view, 0xb0 + i)["memory"]["dram"]["used"] for i in range(8)]
+            self.assertEqual(used, [12288 + 1200 + 120, 12288 + 1200] + [12288] * 6)
+            requested = [self.device(view, 0xb0 + i)["memory"]["dram"]["requested"] for i in range(8)]
+            self.assertEqual(requested, [1110, 1100] + [1000] * 6)
+            used = [self.device(view, 0xb0 + i)["memory"]["l1"]["used"] for i in range(8)]
+            self.assertEqual(used, [0] * 6 + [56] * 2)
+            self.assertFalse(self.device(view, 0xb0)["memory"]["dram"]["peak_exact"])
+            self.assertTrue(self.device(view, 0xb7)["memory"]["dram"]["peak_exact"])
+            self.assertEqual(len(self.process(view, first)["devices"]), 8)
+            self.assertEqual([held["logical_id"] for held in self.process(view, second)["devices"]], [0, 1])
+            ids = [device["id"] for device in view["devices"]]
+            self.assertEqual(ids, sorted(set(ids)))
+
+    def test_four_processes_at_once(self):
+        actors = [Actor(f"allocate(open_set([device({0xc0 + i})]), DRAM, 1048640, {i + 1}, {12 * (i + 1)})")
+                  for i in range(4)]
+        try:
+            view = self.view()
+            for i, actor in enumerate(actors):
+                self.assertEqual(self.device(view, 0xc0 + i)["memory"]["dram"]["used"], 12 * (i + 1))
+                self.assertEqual(self.process(view, actor)["devices"][0]["memory"]["dram"]["requested"], i + 1)
+        finally:
+            for actor in actors:
+                actor.__exit__()
+
+    def test_what_is_gone_is_gone(self):
+        with Actor("""
+                s = open_set([device(0xd0)])
+                allocate(s, DRAM, 1048640, 1000, 12288)
+                library.ttmem_close_set(s)
+                """) as actor:
+            view = self.view()
+            self.assertEqual(self.device(view, 0xd0)["memory"]["dram"]["used"], 0)
+            self.assertEqual(self.process(view, actor)["devices"], [])
+        self.assertNotIn(actor.pid, [process["pid"] for process in self.view()["processes"]])
+
+    def test_a_process_that_was_killed_is_gone_with_its_memory(self):
+        with Actor("allocate(open_set([device(0xd1)]), DRAM, 1048640, 1000, 12288)") as actor:
+            actor.process.kill()
+            actor.process.wait()
+            view = self.view()
+            self.assertNotIn(hex(0xd1), [device["asic_id"] for device in view["devices"]])
+            self.assertNotIn(actor.pid, [process["pid"] for process in view["processes"]])
+
+    def test_reports_by_address_are_marked_as_inexact(self):
+        with Actor("report_allocation(3, 14753792, DRAM, 0x1000)") as actor:
+            view = self.view()
+            self.assertFalse(view["exact"])
+            self.assertIn({"pid": actor.pid, "reason": "reserved size unknown: used counts the requested bytes",
+                           "count": 1, "skipped": False}, view["inexact"])
+            device = next(device for device in view["devices"] if device["id"] == 3)
+            self.assertEqual(device["memory"]["dram"]["used"], 14753792)
+            self.assertIsNone(device["memory"]["dram"]["capacity"])
+            self.assertIsNone(device["memory"]["dram"]["largest_free"])
+            text = run("status").stdout
+            self.assertIn("14.1 MiB / unknown", text)
+            self.assertIn("figures inexact", text)
+
+    def test_a_full_ledger_is_inexact_with_its_number_and_the_rest_stays_right(self):
+        with Actor("""
+                s = open_set([device(0xd2)])
+                for i in range(100):
+                    allocate(s, DRAM, 1048640 + 32 * i, 12, 12 * 32)
+                """, **support.SMALL_SEGMENT) as actor:
+            view = self.view()
+            self.assertEqual(self.device(view, 0xd2)["memory"]["dram"]["used"], 64 * 12 * 32)
+            self.assertIn({"pid": actor.pid, "reason": "ledger full: allocations not recorded", "count": 36,
+                           "skipped": False}, view["inexact"])
+
+
+class Allocations(support.TestCase):
+    BODY = """
+        s = open_set([device(0xe0), device(0xe1, 1)], "mesh 1x2")
+        scope("decoder.3")
+        for i in range(60):
+            allocate(s, DRAM, 1048640 + 32 * i, 12 * (i + 1), 12 * (i + 1), i)
+        allocate(s, L1 | VIEW, 0x1000, 5, 5)
+        allocate(s, SYSTEM_MEMORY, 0x2000, 6, 6)
+        scope("\\x1b[2Jmove")
+        allocate(s, L1, 1466368, 2000, 5600)
+        """
+
+    def test_come_the_largest_first_and_by_pages(self):
+        with Actor(self.BODY) as actor:
+            view = self.view("allocations", "--pid", str(actor.pid))
+            self.assertEqual((view["total"], view["left_out"]), (63, 13))
+            used = [live["used"] for live in view["allocations"]]
+            self.assertEqual(used, sorted(used, reverse=True))
+            first = view["allocations"][0]
+            self.assertEqual((first["kind"], first["used"], first["requested"], first["address"], first["set"]),
+                             ("l1", 5600, 2000, 1466368, "mesh 1x2"))
+            self.assertEqual(len(first["devices"]), 2)
+            self.assertEqual(first["name"], "decoder.3/?[2Jmove")
+            self.assertIn("... and 13 more", run("allocations", "--pid", str(actor.pid)).stdout)
+            everything = self.view("allocations", "--pid", str(actor.pid), "--limit", "0")
+            self.assertEqual(len(everything["allocations"]), 63)
+            self.assertEqual([live["kind"] for live in everything["allocations"] if live["view"]], ["l1"])
+
+    def test_are_found_by_device_and_kind(self):
+        with Actor(self.BODY) as actor:
+            for kind, number in [("dram", 60), ("l1", 2), ("system_memory", 1), ("cb", 0)]:
+                view = self.view("allocations", "--pid", str(actor.pid), "--kind", kind)
+                self.assertEqual(view["total"], number, kind)
+            id_ = self.device(self.view(), 0xe1)["id"]
+            for device in (str(id_), "0xe1", "0xE1"):
+                self.assertEqual(self.view("allocations", "--device", device, "--kind", "dram")["total"], 60)
+            self.assertIn("Nothing that was asked for is live.",
+                          run("allocations", "--pid", str(actor.pid), "--kind", "trace").stdout)
+
+    def test_of_who_is_not_there_are_an_error(self):
+        with Actor(self.BODY):
+            for arguments, words in [(["--device", "99"], "no tracked process has a device 99"),
+                                     (["--device", "0xdead"], "no tracked process has a device 0xdead"),
+                                     (["--device", "x"], "no tracked process has a device x"),
+                                     (["--pid", "1"], "there is no tracked process 1 ")]:
+                done = run("allocations", *arguments)
+                self.assertEqual((done.returncode, done.stdout), (1, ""))
+                self.assertIn("ttmem: " + words, done.stderr)
+                self.assertEqual(len(done.stderr.splitlines()), 1)
+
+
+class Forks(support.TestCase):
+    def test_a_forked_child_that_inherited_the_descriptor_is_not_counted(self):
+        with Actor("""
+                import os, signal
+                allocate(open_set([device(0xf0)]), DRAM, 1048640, 1000, 12288)
+                answer = os.fork()
+                if answer == 0:
+                    signal.pause()
+                """) as parent:
+            view = self.view()
+            self.assertEqual(self.device(view, 0xf0)["memory"]["dram"]["used"], 12288)
+            self.assertNotIn(int(parent.answer), [process["pid"] for process in view["processes"]])
+            self.assertTrue(os.path.exists(f"/proc/{parent.answer}"))
+            os.kill(int(parent.answer), 9)
+
+    def test_a_forked_child_that_allocates_is_a_process_of_its_own(self):
+        with Actor("""
+                import os, signal
+                allocate(open_set([device(0xf1)]), DRAM, 1048640, 1000, 12288)
+                done, tell = os.pipe()
+                answer = os.fork()
+                if answer == 0:
+                    allocate(open_set([device(0xf2)]), DRAM, 1048640, 500, 6144)
+                    os.write(tell, b"x")
+                    signal.pause()
+                os.read(done, 1)
+                """) as parent:
+            view = self.view()
+            self.assertEqual(self.device(view, 0xf1)["memory"]["dram"]["used"], 12288)
+            self.assertEqual(self.device(view, 0xf2)["memory"]["dram"]["used"], 6144)
+            child = next(process for process in view["processes"] if process["pid"] == int(parent.answer))
+            self.assertEqual(len(child["devices"]), 1)
+            self.assertEqual(run("status").stderr, "")
+            os.kill(int(parent.answer), 9)
+
+
+if __name__ == "__main__":
+    support.main()
