@@ -12,20 +12,13 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "client/state.hpp"
+#include "client/segment_file.hpp"
 
 namespace ttmem::client {
 
 namespace {
 
 constexpr char kSocketName[] = "announce.sock";
-
-// The program may have closed our descriptor and got the number again for a file of its own.
-bool is_our_segment(const State& state) {
-    struct stat now {};
-    return fstat(state.descriptor, &now) == 0 && S_ISREG(now.st_mode) &&
-           static_cast<uint64_t>(now.st_size) == state.bytes && now.st_nlink == 0;
-}
 
 bool send_segment(int to, int descriptor) {
     char byte = 1;
@@ -71,7 +64,7 @@ bool announce_in(const State& state, const char* directory, bool own_only) {
 }  // namespace
 
 void announce(const State& state) {
-    if (!is_our_segment(state)) {
+    if (!owns_descriptor(state)) {
         return;
     }
     if (const char* only = secure_getenv("TTMEM_RUNTIME_DIR")) {

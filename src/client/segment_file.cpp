@@ -7,6 +7,8 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/random.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -136,6 +138,12 @@ void fill_header(State& state, const Region* table, uint64_t start_time) {
 #endif
 }
 
+// Beyond its limit on files a process is not only refused: it gets a signal that ends it.
+bool files_may_have(uint64_t bytes) {
+    rlimit limit{};
+    return getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur >= bytes;
+}
+
 // Memory that was taken by the file counts as a hole until something is written there, and readers pass holes over.
 // The page may hold entries that are in use: what is there is stored again, or somebody else just stored something.
 void touch_pages(const State& state, uint64_t from, uint64_t to) {
@@ -153,7 +161,7 @@ bool populate(const State& state, uint64_t offset, uint64_t length) {
     if (madvise(state.base + from, to - from, MADV_POPULATE_WRITE) == 0) {
         return true;
     }
-    if (errno != EINVAL ||
+    if (errno != EINVAL || !owns_descriptor(state) || !files_may_have(state.bytes) ||
         fallocate(state.descriptor, 0, static_cast<off_t>(from), static_cast<off_t>(to - from)) != 0) {
         return false;
     }
@@ -164,6 +172,14 @@ bool populate(const State& state, uint64_t offset, uint64_t length) {
 bool populate_region(const State& state, RegionId id) {
     const Region& all = state.header->region[static_cast<uint32_t>(id)];
     return populate(state, all.offset, all.bytes());
+}
+
+// Hosts may demand that such files can't be executed; kernels before 6.3 don't know how to say so.
+int make_memfd() {
+    constexpr unsigned kFlags = MFD_CLOEXEC | MFD_ALLOW_SEALING;
+    constexpr unsigned kNotExecutable = 8;  // MFD_NOEXEC_SEAL
+    const int file = memfd_create(segment::kMemfdName, kFlags | kNotExecutable);
+    return file < 0 && errno == EINVAL ? memfd_create(segment::kMemfdName, kFlags) : file;
 }
 
 // Returns what failed, or null.
@@ -177,7 +193,7 @@ const char* build(State& state, SegmentFile& file) {
         errno = ENOENT;
         return "its start time can't be read from /proc/self/stat";
     }
-    const int low = memfd_create(segment::kMemfdName, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    const int low = make_memfd();
     if (low < 0) {
         return "memfd_create failed";
     }
@@ -186,6 +202,10 @@ const char* build(State& state, SegmentFile& file) {
         close(low);
     }
     state.descriptor = high >= 0 ? high : low;
+    if (!files_may_have(state.bytes)) {
+        errno = EFBIG;
+        return "its segment is larger than files may be (ulimit -f)";
+    }
     if (ftruncate(state.descriptor, static_cast<off_t>(state.bytes)) != 0) {
         return "its segment can't be sized";
     }
@@ -228,15 +248,26 @@ SegmentFile create_segment_file(State& state) {
     file.error_text = build(state, file);
     if (file.error_text != nullptr) {
         file.error = errno;
-        if (state.base != nullptr) {
-            munmap(state.base, state.bytes);
-            state.base = nullptr;
-        }
-        if (state.descriptor >= 0) {
-            close(state.descriptor);
-        }
+        remove_segment_file(state);
     }
     return file;
+}
+
+bool owns_descriptor(const State& state) {
+    struct stat now {};
+    return fstat(state.descriptor, &now) == 0 && S_ISREG(now.st_mode) &&
+           static_cast<uint64_t>(now.st_size) == state.bytes && now.st_nlink == 0;
+}
+
+void remove_segment_file(State& state) {
+    if (state.base != nullptr) {
+        munmap(state.base, state.bytes);
+        state.base = nullptr;
+    }
+    if (state.descriptor >= 0) {
+        close(state.descriptor);
+        state.descriptor = -1;
+    }
 }
 
 bool prepare_line(State& state, uint32_t line) {

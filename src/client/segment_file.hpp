@@ -19,6 +19,12 @@ struct SegmentFile {
 // Makes the segment of this process and sets State's shortcuts into it. Undoes everything on an error.
 SegmentFile create_segment_file(State& state);
 
+// Whether our descriptor is still ours: the program may have closed it and got the number again for a file of its own.
+bool owns_descriptor(const State& state);
+
+// Gives back map and descriptor.
+void remove_segment_file(State& state);
+
 // Backs ring and tallies of a writer line with memory and sets its shortcuts; false if there is no memory.
 bool prepare_line(State& state, uint32_t line);
 

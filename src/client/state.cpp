@@ -2,6 +2,7 @@
 #include "client/state.hpp"
 
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -50,14 +51,12 @@ void make_state() {
     }
 }
 
-void* make_array(size_t bytes) {
-    void* memory =
-        mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (memory == MAP_FAILED) {
-        return nullptr;
-    }
-    madvise(memory, bytes, MADV_DONTFORK);
-    return memory;
+// Cuts the next array off a block of memory; with a null block it only adds up what is needed.
+template <class T>
+T* cut_array(unsigned char* block, size_t& used, size_t count) {
+    T* array = block == nullptr ? nullptr : reinterpret_cast<T*>(block + used);
+    used += (sizeof(T) * count + 63) / 64 * 64;
+    return array;
 }
 
 uint32_t power_of_two_from(uint32_t value) {
@@ -76,13 +75,24 @@ bool make_arrays(State& state, const segment::Sizes& sizes) {
     const uint32_t name_places = 2 * power_of_two_from(sizes.names);
     state.bucket_mask = buckets - 1;
     state.name_index_mask = name_places - 1;
-    state.threads = static_cast<Thread*>(make_array(sizeof(Thread) * sizes.writers));
-    state.free_slots = static_cast<uint32_t*>(make_array(sizeof(uint32_t) * sizes.slots));
-    state.links = static_cast<Link*>(make_array(sizeof(Link) * sizes.slots));
-    state.buckets = static_cast<std::atomic<uint32_t>*>(make_array(sizeof(uint32_t) * buckets));
-    state.name_index = static_cast<std::atomic<uint32_t>*>(make_array(sizeof(uint32_t) * name_places));
-    return state.threads != nullptr && state.free_slots != nullptr && state.links != nullptr &&
-           state.buckets != nullptr && state.name_index != nullptr;
+    const auto cut = [&](unsigned char* block) {
+        size_t used = 0;
+        state.threads = cut_array<Thread>(block, used, sizes.writers);
+        state.free_slots = cut_array<uint32_t>(block, used, sizes.slots);
+        state.links = cut_array<Link>(block, used, sizes.slots);
+        state.buckets = cut_array<std::atomic<uint32_t>>(block, used, buckets);
+        state.name_index = cut_array<std::atomic<uint32_t>>(block, used, name_places);
+        return used;
+    };
+    const size_t bytes = cut(nullptr);
+    // One map for all, so that a host without room has either everything or nothing of it.
+    void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (memory == MAP_FAILED) {
+        return false;
+    }
+    madvise(memory, bytes, MADV_DONTFORK);
+    cut(static_cast<unsigned char*>(memory));
+    return true;
 }
 
 // The segment of this process, once. The session is random, so that a handle from before a fork means nothing here,
@@ -92,11 +102,15 @@ bool make_segment(State& state) {
     if (state.phase.load(std::memory_order_relaxed) != Phase::none) {
         return state.phase.load(std::memory_order_relaxed) == Phase::ready;
     }
-    const SegmentFile file = create_segment_file(state);
-    if (file.error_text != nullptr || !make_arrays(state, file.sizes)) {
+    SegmentFile file = create_segment_file(state);
+    if (file.error_text == nullptr && !make_arrays(state, file.sizes)) {
+        file.error_text = "no memory for its tables";
+        file.error = errno;
+        remove_segment_file(state);  // a reader would take it for that of a process with nothing live
+    }
+    if (file.error_text != nullptr) {
         state.phase.store(Phase::off, std::memory_order_relaxed);
-        turn_off(file.error_text != nullptr ? file.error_text : "no memory for its tables",
-                 file.error_text != nullptr ? file.error : ENOMEM);
+        turn_off(file.error_text, file.error);
         return false;
     }
     state.phase.store(Phase::ready, std::memory_order_relaxed);
@@ -222,7 +236,9 @@ void turn_off(const char* what, int error) {
     char line[256];
     const int length = snprintf(line, sizeof line, "ttmem: tracking is off in process %d: %s (%s)\n",
                                 static_cast<int>(getpid()), what, strerrordesc_np(error));
-    if (length > 0) {
+    // A pipe that nobody empties must not stop the process, and one that nobody reads must not end it.
+    pollfd error_stream{STDERR_FILENO, POLLOUT, 0};
+    if (length > 0 && poll(&error_stream, 1, 0) == 1 && error_stream.revents == POLLOUT) {
         const auto ignored = write(STDERR_FILENO, line, static_cast<size_t>(length));
         static_cast<void>(ignored);
     }
