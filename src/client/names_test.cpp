@@ -235,4 +235,18 @@ TRACKED_TEST(Tag, OfWhatIsGoneOrNeverWasChangesNothing) {
     EXPECT_EQ(name_of(2), "");
 }
 
+// A slot's word of names holds 16 bits of its generation: after so many uses they are the same again.
+TRACKED_TEST(Tag, OfWhatIsLongGoneChangesNothing) {
+    const ttmem_set set = make_set();
+    const ttmem_handle gone = ttmem_allocate(set, TTMEM_DRAM, 0, 1, 1, 1);
+    ttmem_free(gone);
+    for (int i = 1; i < 32'768; ++i) {
+        ttmem_free(ttmem_allocate(set, TTMEM_DRAM, 0, 1, 1, 1));
+    }
+    const ttmem_handle now = ttmem_allocate(set, TTMEM_DRAM, 0, 1, 1, 2);
+    ASSERT_EQ((gone ^ now) & 0xffff, 0u) << "another slot, or another generation, than meant";
+    ttmem_tag(gone, "late");
+    EXPECT_EQ(name_of(2), "");
+}
+
 }  // namespace

@@ -37,7 +37,7 @@ constexpr int kRounds = 3;
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
 constexpr uint64_t kOperations = 4'000;
 #else
-constexpr uint64_t kOperations = 40'000;
+constexpr uint64_t kOperations = 100'000;
 #endif
 
 // Several workers on one shared set, each with a device of its own for a set of its own.
