@@ -2,6 +2,7 @@
 #include <signal.h>
 
 #include "access/access.hpp"
+#include "cli/demo.hpp"
 #include "cli/options.hpp"
 #include "cli/output.hpp"
 #include "cli/sim.hpp"
@@ -34,6 +35,8 @@ int run(const Options& options) {
             return show(access::status(), options, view::ps_text);
         case Command::allocations:
             return show(access::allocations(options.query), options, view::allocations_text);
+        case Command::demo:
+            return run_demo(options.bytes);
         case Command::sim:
             return run_sim(options.sim_arguments);
     }

@@ -71,6 +71,15 @@ CLI::App* add_allocations(CLI::App& app, Options& options) {
     return command;
 }
 
+CLI::App* add_demo(CLI::App& app, Options& options) {
+    CLI::App* command = app.add_subcommand("demo", "A simulated T3000 at work: no accelerator needed");
+    command->add_flag("--bytes", options.bytes, "Print plain bytes instead of KiB, MiB, GiB");
+    command->footer(
+        "On a terminal it goes on, step by step, until Ctrl-C; elsewhere it prints one\n"
+        "table and ends.\n\nExample:\n  ttmem demo");
+    return command;
+}
+
 // Everything behind "sim" is the simulated runtime's own affair, also --help.
 CLI::App* add_sim(CLI::App& app) {
     CLI::App* command = app.add_subcommand("sim", "The simulated runtime: 'ttmem sim list'");
@@ -100,6 +109,7 @@ Parsed parse(int argument_count, const char* const* arguments) {
     add_status(app, options);
     const CLI::App* ps = add_ps(app, options);
     const CLI::App* allocations = add_allocations(app, options);
+    const CLI::App* demo = add_demo(app, options);
     const CLI::App* sim = add_sim(app);
     app.footer(
         "Example:\n  TT_ALLOC_TRACKING_ENABLED=1 python3 model.py &\n  ttmem status\n\n"
@@ -121,6 +131,7 @@ Parsed parse(int argument_count, const char* const* arguments) {
     const auto is_chosen = [](const CLI::App* command) { return command->parsed(); };
     options.command = is_chosen(ps)            ? Command::ps
                       : is_chosen(allocations) ? Command::allocations
+                      : is_chosen(demo)        ? Command::demo
                       : is_chosen(sim)         ? Command::sim
                                                : Command::status;
     options.sim_arguments = sim->remaining();

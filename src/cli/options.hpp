@@ -9,7 +9,7 @@
 
 namespace ttmem::cli {
 
-enum class Command { status, ps, allocations, sim };
+enum class Command { status, ps, allocations, demo, sim };
 
 struct Options {
     Command command = Command::status;

@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+namespace ttmem::cli {
+
+// Runs a transformer on a simulated T3000 and shows what it holds: on a terminal step by step until it is interrupted,
+// elsewhere one table of its busiest step. Returns the exit code.
+int run_demo(bool bytes);
+
+}  // namespace ttmem::cli
