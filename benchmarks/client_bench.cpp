@@ -23,7 +23,9 @@ using tt::tt_metal::AllocationClient;
 
 constexpr unsigned kBatch = 64;  // allocations and as many frees
 
-const bool kTrackingIsOn = [] { return setenv("TT_ALLOC_TRACKING_ENABLED", "1", 1) == 0 && ttmem_enabled() != 0; }();
+const bool kTrackingIsOn = [] {
+    return setenv("TT_ALLOC_TRACKING_ENABLED", "1", 1) == 0 && ttmem_enabled() != 0;
+}();
 
 ttmem_set open_mesh(uint32_t devices) {
     std::vector<ttmem_device> members;
@@ -110,7 +112,9 @@ private:
         segment::Cursor cursor;
         while (!stop_) {
             benchmark::DoNotOptimize(reader->totals());
-            reader->follow(cursor, [](uint32_t, const segment::Event& event) { benchmark::DoNotOptimize(event.address); });
+            reader->follow(cursor, [](uint32_t, const segment::Event& event) {
+                benchmark::DoNotOptimize(event.address);
+            });
             looked_ = true;
             std::this_thread::sleep_for(std::chrono::milliseconds(5));
         }
@@ -138,12 +142,18 @@ void run_native(benchmark::State& state, uint32_t devices, size_t live, bool col
     ttmem_close_set(set);
 }
 
-void native_warm(benchmark::State& state) { run_native(state, 1, static_cast<size_t>(state.range(0)), false, false); }
-void native_cold(benchmark::State& state) { run_native(state, 1, static_cast<size_t>(state.range(0)), true, false); }
+void native_warm(benchmark::State& state) {
+    run_native(state, 1, static_cast<size_t>(state.range(0)), false, false);
+}
+void native_cold(benchmark::State& state) {
+    run_native(state, 1, static_cast<size_t>(state.range(0)), true, false);
+}
 void native_with_reader(benchmark::State& state) {
     run_native(state, 1, static_cast<size_t>(state.range(0)), false, true);
 }
-void native_mesh(benchmark::State& state) { run_native(state, static_cast<uint32_t>(state.range(0)), 10'000, false, false); }
+void native_mesh(benchmark::State& state) {
+    run_native(state, static_cast<uint32_t>(state.range(0)), 10'000, false, false);
+}
 
 BENCHMARK(native_warm)->Arg(64)->Arg(10'000)->Arg(100'000)->Arg(500'000);
 BENCHMARK(native_cold)->Arg(10'000)->Arg(100'000)->Arg(500'000);

@@ -12,7 +12,9 @@ namespace {
 
 constexpr unsigned kBatch = 4096;
 
-const bool kTrackingIsOff = [] { return setenv("TT_ALLOC_TRACKING_ENABLED", "0", 1) == 0 && ttmem_enabled() == 0; }();
+const bool kTrackingIsOff = [] {
+    return setenv("TT_ALLOC_TRACKING_ENABLED", "0", 1) == 0 && ttmem_enabled() == 0;
+}();
 
 template <class Work>
 void run(benchmark::State& state, Work&& work) {

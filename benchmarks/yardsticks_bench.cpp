@@ -29,7 +29,8 @@ void socket_send(benchmark::State& state) {
     const std::array<char, 144> message{};
     Samples samples;
     for (auto _ : state) {
-        samples.measure(1, [&] { benchmark::DoNotOptimize(send(ends[0], message.data(), message.size(), 0)); });
+        samples.measure(1,
+                        [&] { benchmark::DoNotOptimize(send(ends[0], message.data(), message.size(), 0)); });
     }
     samples.report(state);
     close(ends[0]);

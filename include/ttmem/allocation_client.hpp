@@ -36,7 +36,8 @@ public:
         ttmem_report_cb_deallocation(device_id, size, cb_id);
     }
     // kernel_type: 0 application, 1 fabric, 2 dispatch.
-    static void report_kernel_load(int device_id, uint64_t size, uint64_t kernel_id, uint8_t kernel_type = 0) {
+    static void report_kernel_load(int device_id, uint64_t size, uint64_t kernel_id,
+                                   uint8_t kernel_type = 0) {
         ttmem_report_kernel_load(device_id, size, kernel_id, kernel_type);
     }
     static void report_kernel_unload(int device_id, uint64_t size, uint64_t kernel_id) {

@@ -84,7 +84,8 @@ int ttmem_decide_enabled(void);
 
 /* Off costs one predicted branch. */
 static inline int ttmem_enabled(void) {
-    return __builtin_expect(ttmem_maybe_enabled != 0, 0) && ttmem_decide_enabled();
+    return __builtin_expect(__atomic_load_n(&ttmem_maybe_enabled, __ATOMIC_RELAXED) != 0, 0) &&
+           ttmem_decide_enabled();
 }
 
 /* ---- devices and sets -------------------------------------------------------------------------------------------- */
@@ -101,12 +102,12 @@ typedef struct ttmem_memory_info {
 } ttmem_memory_info;
 
 typedef struct ttmem_device_info {
-    uint64_t asic_id;    /* unique for ever; 0 where unknown */
-    uint32_t logical_id; /* what this process calls the device */
-    uint32_t arch;       /* ttmem_arch */
-    uint16_t grid_x, grid_y; /* compute cores; 0 where unknown */
-    uint32_t reserved;   /* 0 */
-    char board[16];      /* "n300"; need not end in a zero byte */
+    uint64_t asic_id;            /* unique for ever; 0 where unknown */
+    uint32_t logical_id;         /* what this process calls the device */
+    uint32_t arch;               /* ttmem_arch */
+    uint16_t grid_x, grid_y;     /* compute cores; 0 where unknown */
+    uint32_t reserved;           /* 0 */
+    char board[16];              /* "n300"; need not end in a zero byte */
     ttmem_memory_info memory[5]; /* by ttmem_kind: DRAM, L1, (system memory), L1_SMALL, TRACE */
 } ttmem_device_info;
 
@@ -134,8 +135,8 @@ void ttmem_clear_set(ttmem_set set);
  *   reserved   what the allocator gave away for it on one device, all banks together, or TTMEM_UNKNOWN
  *   owner      the runtime's own id of the buffer, shown as it is
  */
-ttmem_handle ttmem_allocate(ttmem_set set, uint32_t kind, uint64_t address, uint64_t requested, uint64_t reserved,
-                            uint64_t owner);
+ttmem_handle ttmem_allocate(ttmem_set set, uint32_t kind, uint64_t address, uint64_t requested,
+                            uint64_t reserved, uint64_t owner);
 
 /* Freeing twice, or something that never was, is counted and changes nothing. Any thread may free. */
 void ttmem_free(ttmem_handle handle);
@@ -181,15 +182,17 @@ void ttmem_program_gone(uint64_t program);
 
 typedef struct ttmem_failure {
     uint32_t set;
-    uint32_t kind;          /* ttmem_kind of the request; TTMEM_CB for a clash */
-    uint64_t requested;     /* logical bytes asked for, on one device */
-    uint64_t needed;        /* bytes that would have been taken in one bank; for a clash the end of the region of circular buffers */
-    uint64_t free;          /* free bytes in one bank */
-    uint64_t largest_free;  /* the largest free block in one bank; for a clash the address of the lowest L1 buffer in the way */
-    uint64_t program;       /* 0 where there is none */
+    uint32_t kind;      /* ttmem_kind of the request; TTMEM_CB for a clash */
+    uint64_t requested; /* logical bytes asked for, on one device */
+    /* Bytes that would have been taken in one bank; for a clash the address where the circular buffers end. */
+    uint64_t needed;
+    uint64_t free; /* free bytes in one bank */
+    /* The largest free block in one bank; for a clash the address of the lowest L1 buffer in the way. */
+    uint64_t largest_free;
+    uint64_t program;        /* 0 where there is none */
     ttmem_handle in_the_way; /* the allocation in the way; 0 where not known */
     uint16_t core_x, core_y; /* a core where it clashes */
-    uint32_t reserved;      /* 0 */
+    uint32_t reserved;       /* 0 */
 } ttmem_failure;
 
 void ttmem_allocation_failed(const ttmem_failure* failure);

@@ -10,8 +10,7 @@ namespace {
 
 uint64_t start_time(std::string_view text) { return parse_start_time(text.data(), text.size()); }
 
-constexpr std::string_view kTail =
-    " S 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 987654321 20 21 22 23\n";
+constexpr std::string_view kTail = " S 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 987654321 20 21 22 23\n";
 
 TEST(ProcStat, StartTimeIsField22) { EXPECT_EQ(start_time("42 (python3)" + std::string(kTail)), 987654321u); }
 
@@ -20,7 +19,8 @@ TEST(ProcStat, ACommandWithBlanksAndParenthesesDoesNotShiftTheFields) {
 }
 
 TEST(ProcStat, WhatTheKernelDidNotWriteIsZero) {
-    for (const std::string_view text : {"", "42", "42 (x", "42 (x)", "42 (x) S 1 2", "42 (x) S 1 2 3 4 5 6 7 8 9 "}) {
+    for (const std::string_view text :
+         {"", "42", "42 (x", "42 (x)", "42 (x) S 1 2", "42 (x) S 1 2 3 4 5 6 7 8 9 "}) {
         EXPECT_EQ(start_time(text), 0u) << text;
     }
 }

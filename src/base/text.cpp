@@ -28,7 +28,7 @@ size_t character_length(std::string_view text) {
     }
     const bool overlong = (length == 3 && code < 0x800) || (length == 4 && code < 0x10000);
     const bool surrogate = code >= 0xd800 && code <= 0xdfff;
-    const bool control = code < 0xa0;                                      // C1 controls
+    const bool control = code < 0xa0;  // C1 controls
     const bool direction = (code >= 0x202a && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069);
     const bool line = code == 0x2028 || code == 0x2029;
     return overlong || surrogate || control || direction || line || code > 0x10ffff ? 0 : length;

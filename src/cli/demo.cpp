@@ -43,7 +43,8 @@ public:
             if (getppid() == parent) {
                 dup2(commands[0], STDIN_FILENO);
                 dup2(words[1], STDOUT_FILENO);
-                _exit(run_sim({"transformer-dp4", "--board", "t3000", "--pause-at", "all", "--repeat", "1000000"}));
+                _exit(run_sim(
+                    {"transformer-dp4", "--board", "t3000", "--pause-at", "all", "--repeat", "1000000"}));
             }
             _exit(1);
         }
@@ -113,7 +114,8 @@ int show(const std::string& before, bool bytes) {
 int show_live(Workload& workload, bool bytes) {
     constexpr char kFromTheTop[] = "\033[H\033[2J";
     while (const auto step = workload.step()) {
-        const std::string title = "A transformer on a simulated T3000, step '" + *step + "' (Ctrl-C ends)\n\n";
+        const std::string title =
+            "A transformer on a simulated T3000, step '" + *step + "' (Ctrl-C ends)\n\n";
         if (const int failed = show(kFromTheTop + title, bytes); failed != 0) {
             return failed;
         }

@@ -69,7 +69,8 @@ namespace {
 // Why a handle names nothing live: it did once, or it never did.
 __attribute__((cold)) void count_bad_free(State& state, SlotRef ref) {
     const bool was_live = ref.slot < state.header->slots_used.load(std::memory_order_acquire) &&
-                          segment::is_live(ref.generation) && ref.generation < state.ledger[ref.slot].generation();
+                          segment::is_live(ref.generation) &&
+                          ref.generation < state.ledger[ref.slot].generation();
     if (was_live) {
         count(state, Inexact::double_free);
     } else {
@@ -112,7 +113,8 @@ extern "C" void ttmem_free(ttmem_handle handle) {
     State& state = call.state();
     const ttmem::segment::SlotRef ref = slot_of(state, handle);
     if (__builtin_expect(ref.slot >= state.header->slots_used.load(std::memory_order_relaxed) ||
-                             !ttmem::segment::is_live(ref.generation) || !free_slot(state, call.thread(), ref),
+                             !ttmem::segment::is_live(ref.generation) ||
+                             !free_slot(state, call.thread(), ref),
                          0)) {
         count_bad_free(state, ref);
     }

@@ -23,7 +23,8 @@ uint32_t bucket_of(const State& state, const segment::Allocation& a);
 // A bucket, locked. Its chain may hold slots of other keys.
 class Chain {
 public:
-    Chain(State& state, uint32_t bucket) : state_(state), bucket_(bucket), lock_(state.index_locks[bucket % kIndexLocks]) {}
+    Chain(State& state, uint32_t bucket)
+        : state_(state), bucket_(bucket), lock_(state.index_locks[bucket % kIndexLocks]) {}
 
     uint32_t first() const { return state_.buckets[bucket_].load(std::memory_order_relaxed) - 1; }
     uint32_t next(uint32_t slot) const { return state_.links[slot].next - 1; }

@@ -51,7 +51,8 @@ ttmem_set set_of(State& state, Thread& thread, int32_t id) {
     if (device->set.load(std::memory_order_relaxed) == 0) {
         const ttmem_device entry = device_by_number(state, static_cast<uint32_t>(id));
         device->id = id;
-        const ttmem_set set = entry == 0 ? 0 : open_set(state, thread, uint64_t{1} << (entry - 1), "by address");
+        const ttmem_set set =
+            entry == 0 ? 0 : open_set(state, thread, uint64_t{1} << (entry - 1), "by address");
         device->set.store(set, std::memory_order_release);
     }
     return device->set.load(std::memory_order_relaxed);
@@ -166,7 +167,8 @@ void report_end(int32_t device_id, uint64_t address, Class wanted, Matches&& mat
 
 // The body of every call that begins something. `known` decides what a live one at the same place means: true = done.
 template <class Known>
-void report_begin(int32_t device_id, uint32_t kind, uint64_t size, uint64_t reserved, uint64_t address, Known&& known) {
+void report_begin(int32_t device_id, uint32_t kind, uint64_t size, uint64_t reserved, uint64_t address,
+                  Known&& known) {
     if (is_off()) {
         return;
     }
@@ -192,7 +194,8 @@ void report_begin(int32_t device_id, uint32_t kind, uint64_t size, uint64_t rese
 
 using namespace ttmem::client;
 
-extern "C" void ttmem_report_allocation(int32_t device_id, uint64_t size, uint8_t buffer_type, uint64_t buffer_id) {
+extern "C" void ttmem_report_allocation(int32_t device_id, uint64_t size, uint8_t buffer_type,
+                                        uint64_t buffer_id) {
     // Address 0 is a hooked buffer: each is one of its own, and takes nothing. A type that is no buffer's is refused
     // by describe() like any other unknown kind.
     const uint32_t kind = buffer_type <= TTMEM_TRACE ? buffer_type : kNoKind;
@@ -260,11 +263,13 @@ extern "C" void ttmem_report_cb_deallocation(int32_t device_id, uint64_t size, u
     report_end(device_id, cb_id, Class::cb, [size](Kind, uint64_t requested) { return requested == size; });
 }
 
-extern "C" void ttmem_report_kernel_load(int32_t device_id, uint64_t size, uint64_t kernel_id, uint8_t kernel_type) {
+extern "C" void ttmem_report_kernel_load(int32_t device_id, uint64_t size, uint64_t kernel_id,
+                                         uint8_t kernel_type) {
     const uint32_t kind = kernel_type <= 2 ? uint32_t{TTMEM_KERNEL_APPLICATION} + kernel_type : kNoKind;
-    report_begin(device_id, kind, size, size, kernel_id, [&](State& state, const Chain& chain, const Allocation& a) {
-        return find(state, chain, {a.set, kernel_id, Class::kernel}, any).slot != kNoSlot;
-    });
+    report_begin(device_id, kind, size, size, kernel_id,
+                 [&](State& state, const Chain& chain, const Allocation& a) {
+                     return find(state, chain, {a.set, kernel_id, Class::kernel}, any).slot != kNoSlot;
+                 });
 }
 
 extern "C" void ttmem_report_kernel_unload(int32_t device_id, uint64_t /*size*/, uint64_t kernel_id) {

@@ -30,11 +30,13 @@ uint64_t hash_of(const char* text, uint32_t length, uint32_t parent) {
 bool is_name(const segment::Name& name, const char* text, uint32_t length, uint32_t parent) {
     char known[kMaxNameBytes];
     uint32_t known_parent = 0;
-    return name.read(known, known_parent) == length && known_parent == parent && memcmp(known, text, length) == 0;
+    return name.read(known, known_parent) == length && known_parent == parent &&
+           memcmp(known, text, length) == 0;
 }
 
 // Walks the places where the name may be: its id, or 0 and the first free place.
-uint32_t find_name(const State& state, const char* text, uint32_t length, uint32_t parent, uint32_t& free_place) {
+uint32_t find_name(const State& state, const char* text, uint32_t length, uint32_t parent,
+                   uint32_t& free_place) {
     const auto start = static_cast<uint32_t>(hash_of(text, length, parent) >> 20);
     for (uint32_t probe = 0; probe < kMaxProbes; ++probe) {
         const uint32_t place = (start + probe) & state.name_index_mask;
@@ -101,7 +103,8 @@ uint16_t intern_cores(State& state, const ttmem_cores* cores) {
     Lock lock(state.name_lock);
     auto* sets = region<CoreSetSlot>(state, RegionId::core_sets);
     const auto used = static_cast<uint32_t>(state.header->core_sets_used.load(std::memory_order_relaxed));
-    const auto start = static_cast<uint32_t>(hash_of(reinterpret_cast<const char*>(cores), sizeof *cores, 0) >> 20);
+    const auto start =
+        static_cast<uint32_t>(hash_of(reinterpret_cast<const char*>(cores), sizeof *cores, 0) >> 20);
     uint32_t place = start % kCoreIndex;
     for (; state.core_index[place] != 0; place = (place + 1) % kCoreIndex) {
         const uint16_t id = state.core_index[place];
@@ -110,7 +113,8 @@ uint16_t intern_cores(State& state, const ttmem_cores* cores) {
             return id;
         }
     }
-    if (used >= segment::kMaxCoreSets || !back(state, RegionId::core_sets, state.core_sets_backed, used + 1)) {
+    if (used >= segment::kMaxCoreSets ||
+        !back(state, RegionId::core_sets, state.core_sets_backed, used + 1)) {
         count(state, Inexact::core_sets_full);
         return 0;
     }
@@ -208,7 +212,8 @@ extern "C" void ttmem_tag(ttmem_handle handle, const char* name) {
     }
     const uint32_t id = intern_name(state, name, static_cast<uint32_t>(naming >> 32));
     if (id != 0 && (naming & 0xffff) == (ref.generation & 0xffff)) {
-        word.compare_exchange_strong(naming, naming_word(id, static_cast<uint16_t>(naming >> 16), ref.generation),
+        word.compare_exchange_strong(naming,
+                                     naming_word(id, static_cast<uint16_t>(naming >> 16), ref.generation),
                                      std::memory_order_acq_rel, std::memory_order_relaxed);
     }
 }

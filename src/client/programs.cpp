@@ -36,7 +36,8 @@ ttmem_handle record_in_chain(State& state, Thread& thread, Chain& chain, Allocat
 }
 
 // A kernel of the same type that is already loaded on each of these devices; 0 if there is none.
-ttmem_handle find_kernel(const State& state, const Chain& chain, uint64_t program, Kind kind, uint64_t members) {
+ttmem_handle find_kernel(const State& state, const Chain& chain, uint64_t program, Kind kind,
+                         uint64_t members) {
     for (uint32_t slot = chain.first(); slot != kNoSlot; slot = chain.next(slot)) {
         uint64_t payload[segment::LedgerSlot::kPayloadWords];
         const uint64_t generation = state.ledger[slot].read(payload);
@@ -83,7 +84,8 @@ extern "C" ttmem_handle ttmem_allocate_cb(ttmem_set set, uint64_t program, uint6
     return record_in_chain(state, call.thread(), chain, a);
 }
 
-extern "C" ttmem_handle ttmem_load_kernel(ttmem_set set, uint64_t program, ttmem_kind kernel_kind, uint64_t bytes) {
+extern "C" ttmem_handle ttmem_load_kernel(ttmem_set set, uint64_t program, ttmem_kind kernel_kind,
+                                          uint64_t bytes) {
     if (is_off()) {
         return 0;
     }
@@ -120,7 +122,8 @@ extern "C" void ttmem_program_gone(uint64_t program) {
     for (uint32_t slot = chain.first(); slot != kNoSlot;) {
         const uint32_t next = chain.next(slot);
         const ttmem::segment::SlotRef ref{slot, state.ledger[slot].generation()};
-        if (ttmem::segment::is_live(ref.generation) && is_of_program(load_allocation(state.ledger[slot]), program) &&
+        if (ttmem::segment::is_live(ref.generation) &&
+            is_of_program(load_allocation(state.ledger[slot]), program) &&
             record_free(state, call.thread(), ref) != Freed::no) {
             chain.remove(slot);
             reuse_slot(state, call.thread(), slot);

@@ -153,8 +153,8 @@ inline segment::SlotRef slot_of(const State& state, ttmem_handle handle) {
 constexpr uint32_t kNoKind = 0xff;  // what describe() refuses as unknown
 
 // What the caller says an allocation is, checked. False: it was counted as inexact and must not be recorded.
-inline bool describe(State& state, ttmem_set set, uint32_t kind_and_flags, uint64_t requested, uint64_t reserved,
-                     segment::Allocation& a) {
+inline bool describe(State& state, ttmem_set set, uint32_t kind_and_flags, uint64_t requested,
+                     uint64_t reserved, segment::Allocation& a) {
     using segment::Inexact;
     const uint32_t index = set & 0xff;
     const uint32_t kind = kind_and_flags & 0xff;

@@ -111,7 +111,8 @@ uint64_t monotonic_ns() {
 uint64_t random_salt(uint64_t start_time) {
     uint64_t salt = 0;
     if (getrandom(&salt, sizeof salt, GRND_NONBLOCK) != sizeof salt) {
-        salt = (monotonic_ns() ^ start_time << 20 ^ static_cast<uint64_t>(getpid()) << 40) * 0x9e3779b97f4a7c15;
+        salt =
+            (monotonic_ns() ^ start_time << 20 ^ static_cast<uint64_t>(getpid()) << 40) * 0x9e3779b97f4a7c15;
     }
     return salt | 2;  // never 0, also with the last bit cleared
 }
@@ -128,8 +129,8 @@ void fill_header(State& state, const Region* table, uint64_t start_time) {
     header.names_used.store(1, std::memory_order_relaxed);      // id 0 is the empty name
     header.core_sets_used.store(1, std::memory_order_relaxed);  // id 0 is no core set
     state.clock_is_tsc = tsc_is_steady();
-    header.clock_kind =
-        static_cast<uint32_t>(state.clock_is_tsc ? segment::ClockKind::tsc : segment::ClockKind::monotonic_ns);
+    header.clock_kind = static_cast<uint32_t>(state.clock_is_tsc ? segment::ClockKind::tsc
+                                                                 : segment::ClockKind::monotonic_ns);
     header.clock_monotonic_ns = monotonic_ns();
 #if defined(__x86_64__)
     header.clock_ticks = state.clock_is_tsc ? __rdtsc() : header.clock_monotonic_ns;
@@ -217,7 +218,8 @@ const char* build(State& state, SegmentFile& file) {
     madvise(map, state.bytes, MADV_DONTFORK);
     madvise(map, state.bytes, MADV_DONTDUMP);
     // From here on nobody can cut the file or map it for writing, we included.
-    if (fcntl(state.descriptor, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_FUTURE_WRITE | F_SEAL_SEAL) != 0) {
+    if (fcntl(state.descriptor, F_ADD_SEALS,
+              F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_FUTURE_WRITE | F_SEAL_SEAL) != 0) {
         return "its segment can't be sealed";
     }
     if (!populate(state, 0, sizeof(Header))) {

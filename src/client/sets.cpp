@@ -21,7 +21,8 @@ namespace {
 constexpr uint64_t kOpen = 0;
 
 ttmem_device_info load_device(const DeviceSlot& slot) {
-    static_assert(sizeof(ttmem_device_info) == 240 && sizeof(ttmem_device_info) <= DeviceSlot::kPayloadWords * 8);
+    static_assert(sizeof(ttmem_device_info) == 240 &&
+                  sizeof(ttmem_device_info) <= DeviceSlot::kPayloadWords * 8);
     uint64_t payload[DeviceSlot::kPayloadWords];
     slot.read(payload);
     ttmem_device_info info;

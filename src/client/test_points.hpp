@@ -6,11 +6,11 @@
 
 #ifdef TTMEM_TEST_POINTS
 extern "C" void (*ttmem_test_point)(const char* name);
-#define TTMEM_TEST_POINT(name)          \
-    do {                                \
-        if (ttmem_test_point) {         \
-            ttmem_test_point(name);     \
-        }                               \
+#define TTMEM_TEST_POINT(name)      \
+    do {                            \
+        if (ttmem_test_point) {     \
+            ttmem_test_point(name); \
+        }                           \
     } while (false)
 #else
 #define TTMEM_TEST_POINT(name) \

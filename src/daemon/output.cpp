@@ -40,7 +40,8 @@ void Output::line(std::string text) {
             return;
         }
         if (lost_untold_ != 0) {
-            lines_.push_back("[log] " + std::to_string(std::exchange(lost_untold_, 0)) + " lines lost here\n");
+            lines_.push_back("[log] " + std::to_string(std::exchange(lost_untold_, 0)) +
+                             " lines lost here\n");
             bytes_ += lines_.back().size();
         }
         bytes_ += text.size();

@@ -52,25 +52,29 @@ base::Expected<RuntimeDirectory> RuntimeDirectory::take(const std::filesystem::p
     }
     struct stat info {};
     if (lstat(wanted.c_str(), &info) != 0 || !S_ISDIR(info.st_mode)) {
-        return base::error(Error::Code::refused, wanted.string() + " is no directory (name another with --runtime-dir)");
+        return base::error(Error::Code::refused,
+                           wanted.string() + " is no directory (name another with --runtime-dir)");
     }
     if (info.st_uid != geteuid()) {
-        return base::error(Error::Code::refused, "the runtime directory " + wanted.string() +
-                                                     " belongs to another user (name another with --runtime-dir)");
+        return base::error(Error::Code::refused,
+                           "the runtime directory " + wanted.string() +
+                               " belongs to another user (name another with --runtime-dir)");
     }
     if ((info.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
         return base::error(Error::Code::refused, "the runtime directory " + wanted.string() +
-                                                     " can be written by others (chmod go-w " + wanted.string() + ")");
+                                                     " can be written by others (chmod go-w " +
+                                                     wanted.string() + ")");
     }
     const auto lock_file = wanted / "ttmemd.pid";
-    directory.lock_ = base::Descriptor(open(lock_file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644));
+    directory.lock_ =
+        base::Descriptor(open(lock_file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644));
     if (!directory.lock_) {
         return base::error(Error::Code::failed, "can't open " + lock_file.string() + ": " + reason());
     }
     if (flock(directory.lock_.get(), LOCK_EX | LOCK_NB) != 0) {
-        return base::error(Error::Code::refused, "another daemon (process " + read_owner(directory.lock_.get()) +
-                                                     ") runs in " + wanted.string() +
-                                                     " (stop it, or name another directory with --runtime-dir)");
+        return base::error(Error::Code::refused,
+                           "another daemon (process " + read_owner(directory.lock_.get()) + ") runs in " +
+                               wanted.string() + " (stop it, or name another directory with --runtime-dir)");
     }
     const std::string pid = std::to_string(getpid()) + "\n";
     if (ftruncate(directory.lock_.get(), 0) != 0 ||

@@ -9,11 +9,16 @@ namespace {
 
 std::optional<What> what_of(segment::EventType type) {
     switch (type) {
-        case segment::EventType::allocate: return What::allocation;
-        case segment::EventType::free: return What::free;
-        case segment::EventType::open_set: return What::set_opened;
-        case segment::EventType::close_set: return What::set_closed;
-        case segment::EventType::failure: return What::failure;
+        case segment::EventType::allocate:
+            return What::allocation;
+        case segment::EventType::free:
+            return What::free;
+        case segment::EventType::open_set:
+            return What::set_opened;
+        case segment::EventType::close_set:
+            return What::set_closed;
+        case segment::EventType::failure:
+            return What::failure;
     }
     return std::nullopt;  // of a later writer, or hostile
 }

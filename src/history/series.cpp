@@ -30,8 +30,9 @@ void Series::add(Sample sample) {
 std::vector<Sample> Series::since(uint64_t time_ns) const {
     std::vector<Sample> result;
     for (const std::deque<Sample>* part : {&minutes_, &seconds_}) {
-        const auto first = std::lower_bound(part->begin(), part->end(), time_ns,
-                                            [](const Sample& sample, uint64_t time) { return sample.time_ns < time; });
+        const auto first =
+            std::lower_bound(part->begin(), part->end(), time_ns,
+                             [](const Sample& sample, uint64_t time) { return sample.time_ns < time; });
         result.insert(result.end(), first, part->end());
     }
     return result;

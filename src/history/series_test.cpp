@@ -16,7 +16,8 @@ TEST(Series, KeepsEverySecondOfTheLastHour) {
     const auto all = series.since(0);
     ASSERT_EQ(all.size(), Series::kSeconds);
     EXPECT_EQ(all.front(), (Sample{0, 0}));
-    EXPECT_EQ(series.since(3598 * kSecond), (std::vector<Sample>{{3598 * kSecond, 3598}, {3599 * kSecond, 3599}}));
+    EXPECT_EQ(series.since(3598 * kSecond),
+              (std::vector<Sample>{{3598 * kSecond, 3598}, {3599 * kSecond, 3599}}));
 }
 
 TEST(Series, BeforeThatAMinuteKeepsItsPeak) {

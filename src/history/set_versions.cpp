@@ -28,8 +28,8 @@ void SetVersions::look(const segment::Reader& reader) {
             ++first_number_;
         }
         numbers.push_back(first_number_ + static_cast<uint32_t>(entries_.size()));
-        entries_.push_back({static_cast<uint8_t>(set.index),
-                            {set.set.members, set.set.opened_ticks, set.set.label}});
+        entries_.push_back(
+            {static_cast<uint8_t>(set.index), {set.set.members, set.set.opened_ticks, set.set.label}});
     }
 }
 

@@ -17,9 +17,9 @@ namespace ttmem::history {
 class SetVersions {
 public:
     struct Version {
-        uint64_t members = 0;       // over the device table of the process
+        uint64_t members = 0;  // over the device table of the process
         uint64_t opened_ticks = 0;
-        uint64_t label = 0;         // a name
+        uint64_t label = 0;  // a name
     };
 
     // Brings the table up to date; called before the events of a tick are read, and again for those that are newer.

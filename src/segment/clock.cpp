@@ -15,7 +15,8 @@ Moment Clock::now(ClockKind kind) {
     timespec time{};
     clock_gettime(CLOCK_MONOTONIC, &time);
     Moment moment;
-    moment.monotonic_ns = static_cast<uint64_t>(time.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(time.tv_nsec);
+    moment.monotonic_ns =
+        static_cast<uint64_t>(time.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(time.tv_nsec);
     moment.ticks = moment.monotonic_ns;
 #if defined(__x86_64__)
     if (kind == ClockKind::tsc) {
@@ -38,7 +39,9 @@ uint64_t Clock::monotonic_ns(uint64_t ticks) const {
     const auto rate = static_cast<long double>(now_.monotonic_ns - then_.monotonic_ns) /
                       static_cast<long double>(now_.ticks - then_.ticks);
     const auto age = static_cast<long double>(now_.ticks - ticks) * rate;
-    return age >= static_cast<long double>(now_.monotonic_ns) ? 0 : now_.monotonic_ns - static_cast<uint64_t>(age);
+    return age >= static_cast<long double>(now_.monotonic_ns)
+               ? 0
+               : now_.monotonic_ns - static_cast<uint64_t>(age);
 }
 
 }  // namespace ttmem::segment

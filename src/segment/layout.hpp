@@ -61,7 +61,9 @@ enum class Kind : uint8_t {
 constexpr uint32_t kKinds = 9;
 static_assert(kKinds <= kKindsPerSet);
 
-constexpr bool is_kernel(Kind kind) { return kind >= Kind::kernel_application && kind <= Kind::kernel_dispatch; }
+constexpr bool is_kernel(Kind kind) {
+    return kind >= Kind::kernel_application && kind <= Kind::kernel_dispatch;
+}
 
 enum Flags : uint16_t {
     kPlanned = 1,          // hooked: adds 0
@@ -141,11 +143,12 @@ struct SlotRef {
 struct Allocation {
     uint64_t address = 0;
     uint64_t requested = 0;  // logical bytes on one device
-    uint64_t reserved = 0;   // what the allocator gave away on one device; the requested bytes where it is not known
+    uint64_t reserved =
+        0;  // what the allocator gave away on one device; the requested bytes where it is not known
     uint64_t ticks = 0;
-    uint64_t owner = 0;      // buffer id, program or kernel id
+    uint64_t owner = 0;  // buffer id, program or kernel id
     uint32_t name = 0;
-    uint16_t core_set = 0;   // 0: none or unknown
+    uint16_t core_set = 0;  // 0: none or unknown
     uint32_t thread = 0;
     uint8_t set = 0;
     Kind kind = Kind::dram;
@@ -170,7 +173,8 @@ constexpr uint64_t naming_word(uint32_t name, uint16_t core_set, uint64_t genera
     return uint64_t{name} << 32 | uint64_t{core_set} << 16 | (generation & 0xffff);
 }
 
-constexpr void encode(const Allocation& a, uint64_t generation, uint64_t (&payload)[LedgerSlot::kPayloadWords]) {
+constexpr void encode(const Allocation& a, uint64_t generation,
+                      uint64_t (&payload)[LedgerSlot::kPayloadWords]) {
     payload[0] = a.address;
     payload[1] = a.requested;
     payload[2] = a.reserved;
@@ -248,7 +252,9 @@ struct Tally {
     Word reserved_unknown;   // allocations whose used bytes are their requested bytes
 };
 
-constexpr uint32_t pool_index(uint32_t set, Kind kind) { return set * kKindsPerSet + static_cast<uint32_t>(kind); }
+constexpr uint32_t pool_index(uint32_t set, Kind kind) {
+    return set * kKindsPerSet + static_cast<uint32_t>(kind);
+}
 
 // ---- the other slots -----------------------------------------------------------------------------------------------
 
@@ -261,8 +267,9 @@ using Name = BasicName<Word>;
 struct DeviceSet {
     uint64_t members = 0;  // bit i: entry i of the device table
     uint64_t opened_ticks = 0;
-    uint64_t closed_ticks = 0;  // 0: open. A closed set keeps its members and peaks until its entry is used again
-    uint64_t label = 0;         // a name
+    uint64_t closed_ticks =
+        0;               // 0: open. A closed set keeps its members and peaks until its entry is used again
+    uint64_t label = 0;  // a name
     uint64_t unused[3] = {};
 };
 static_assert(sizeof(DeviceSet) == SetSlot::kPayloadWords * 8);
@@ -305,7 +312,8 @@ constexpr uint32_t failure_index(FailureType type, uint64_t n) {
 struct alignas(64) Writer {
     Word head;    // records ever written to its ring
     Word intent;  // SlotRef of the event being recorded; 0 = none
-    Word thread;  // thread id; 0 = nobody's. A thread that ends gives its line back, and the next goes on at this head
+    Word
+        thread;  // thread id; 0 = nobody's. A thread that ends gives its line back, and the next goes on at this head
     Word unused[5];
 };
 
@@ -343,8 +351,9 @@ struct Header {
     uint32_t clock_kind;
     uint64_t start_time;  // of the process: clock ticks since boot, as in /proc/PID/stat
     uint64_t boot_id[2];
-    uint64_t clock_ticks;         // one moment on the clock of the events ...
-    uint64_t clock_monotonic_ns;  // ... and on CLOCK_MONOTONIC: with the same pair taken now a reader knows the rate
+    uint64_t clock_ticks;  // one moment on the clock of the events ...
+    uint64_t
+        clock_monotonic_ns;  // ... and on CLOCK_MONOTONIC: with the same pair taken now a reader knows the rate
     uint64_t unused[6];
 
     Region region[kRegionTableEntries];
@@ -363,9 +372,11 @@ struct Header {
 
 // ---- the format, nailed --------------------------------------------------------------------------------------------
 
-static_assert(sizeof(LedgerSlot) == 64 && sizeof(RingRecord) == 32 && sizeof(Pool) == 64 && sizeof(Tally) == 32);
+static_assert(sizeof(LedgerSlot) == 64 && sizeof(RingRecord) == 32 && sizeof(Pool) == 64 &&
+              sizeof(Tally) == 32);
 static_assert(sizeof(DeviceSlot) == 256 && sizeof(SetSlot) == 64 && sizeof(CoreSetSlot) == 64);
-static_assert(sizeof(FailureSlot) == 128 && sizeof(Name) == 128 && sizeof(Writer) == 64 && sizeof(Region) == 16);
+static_assert(sizeof(FailureSlot) == 128 && sizeof(Name) == 128 && sizeof(Writer) == 64 &&
+              sizeof(Region) == 16);
 static_assert(offsetof(Header, magic) == 0 && offsetof(Header, abi_version) == 8);
 static_assert(offsetof(Header, header_bytes) == 12 && offsetof(Header, segment_bytes) == 16);
 static_assert(offsetof(Header, pid) == 24 && offsetof(Header, clock_kind) == 28);

@@ -10,13 +10,13 @@ namespace ttmem::segment {
 
 // Counts of entries. Those marked (env) can be lowered or raised by the environment of the tracked process, within the
 // bounds given here; a reader takes them from the region table and not from here.
-constexpr uint32_t kMaxDevices = 64;           // a set names its members by a 64-bit mask
-constexpr uint32_t kMaxSets = 128;             // open at the same time
-constexpr uint32_t kKindsPerSet = 16;          // pools of one set; the kinds in use are fewer
+constexpr uint32_t kMaxDevices = 64;   // a set names its members by a 64-bit mask
+constexpr uint32_t kMaxSets = 128;     // open at the same time
+constexpr uint32_t kKindsPerSet = 16;  // pools of one set; the kinds in use are fewer
 constexpr uint32_t kMaxPools = kMaxSets * kKindsPerSet;
-constexpr uint32_t kMaxCoreSets = 4096;        // different core masks of circular buffers
-constexpr uint32_t kDefaultNames = 65'536;     // (env TTMEM_NAMES)
-constexpr uint32_t kDefaultWriters = 256;      // (env TTMEM_WRITERS) threads with a ring of their own
+constexpr uint32_t kMaxCoreSets = 4096;           // different core masks of circular buffers
+constexpr uint32_t kDefaultNames = 65'536;        // (env TTMEM_NAMES)
+constexpr uint32_t kDefaultWriters = 256;         // (env TTMEM_WRITERS) threads with a ring of their own
 constexpr uint32_t kDefaultRingRecords = 16'384;  // (env TTMEM_RING_RECORDS) a power of two
 constexpr uint32_t kDefaultSlots = 1'048'576;     // (env TTMEM_SLOTS) live allocations
 

@@ -35,7 +35,8 @@ struct BasicRecord {
 
 // Appends to the ring at its head. The caller is the only writer. SYNC POINT: with read_record().
 template <class Orders = RingOrders, class Word>
-void append_record(BasicRecord<Word>* ring, uint64_t capacity, Word& head, const uint64_t (&record)[kRecordWords]) {
+void append_record(BasicRecord<Word>* ring, uint64_t capacity, Word& head,
+                   const uint64_t (&record)[kRecordWords]) {
     const uint64_t index = head.load(std::memory_order_relaxed);
     BasicRecord<Word>& target = ring[index & (capacity - 1)];
 #pragma GCC unroll 4

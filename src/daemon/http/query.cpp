@@ -83,7 +83,7 @@ std::optional<uint64_t> parse_number(std::string_view text) {
     uint64_t value = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
     return error == std::errc() && end == text.data() + text.size() && !text.empty() ? std::optional(value)
-                                                                                       : std::nullopt;
+                                                                                     : std::nullopt;
 }
 
 }  // namespace ttmem::daemon::http

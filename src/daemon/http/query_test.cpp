@@ -15,7 +15,8 @@ TEST(Query, TakesAnAddressApart) {
 }
 
 TEST(Query, RefusesWhatIsBroken) {
-    for (const char* text : {"", "x", "?a=b", "/a?b=%", "/a?b=%4", "/a?b=%zz", "/%00", "/a?b=1&b=2", "/a?=%1"}) {
+    for (const char* text :
+         {"", "x", "?a=b", "/a?b=%", "/a?b=%4", "/a?b=%zz", "/%00", "/a?b=1&b=2", "/a?=%1"}) {
         EXPECT_FALSE(parse_target(text)) << text;
     }
 }
