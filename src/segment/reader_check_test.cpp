@@ -4,7 +4,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <fstream>
 #include <functional>
+#include <iterator>
 #include <string>
 
 #include "segment/read_everything_test_support.hpp"
@@ -51,6 +54,18 @@ TEST(ReaderCheck, AnHonestSegmentIsAccepted) {
     EXPECT_EQ(4242u, reader->pid());
     EXPECT_EQ(777u, reader->start_time());
     EXPECT_EQ(16u, reader->ring_capacity());
+}
+
+// What the fuzzer starts from must get past these checks, or it would look at nothing else.
+TEST(ReaderCheck, TheCorpusOfTheFuzzerStartsFromASegment) {
+    std::ifstream file(TTMEM_SOURCE_DIR "/src/segment/corpus/valid_raw", std::ios::binary);
+    const std::string input{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+    ASSERT_GT(input.size(), sizeof(Header) / 2);
+    alignas(64) static unsigned char bytes[64 << 10];
+    std::copy(input.begin() + 1, input.end(), bytes);
+    const auto reader = Reader::over(bytes, sizeof bytes);
+    ASSERT_TRUE(reader) << reader.error().text << ": make the corpus anew with make_corpus.py";
+    EXPECT_EQ(48u, reader->slots_used());
 }
 
 TEST(ReaderCheck, WithoutTheMagicItIsUnfinished) {
