@@ -71,6 +71,8 @@ def inputs() -> dict[str, bytes]:
         "clock": spoiled(change(HEADER, 3, 2 << 32), change(HEADER, 7, MOST), change(HEADER, 8, MOST)),
         "table_while_reading": spoiled(*[change(HEADER, REGION_WORD + i, MOST) for i in range(20)], before=0),
     }
+    for head in (17, 1 << 20, 1 << 40, (1 << 63) - 1, 1 << 63, MOST):
+        result[f"head_{head:x}"] = spoiled(change(WRITERS, 0, head))
     for region in range(10):
         word = REGION_WORD + 2 * region
         result[f"region_{region}_far"] = spoiled(change(HEADER, word, MOST - 63))
