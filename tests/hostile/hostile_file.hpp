@@ -46,7 +46,7 @@ private:
 // Bytes that this process has in use on its heap; 0 where a sanitizer has replaced it.
 uint64_t heap_in_use();
 
-// Memory of this process that is no file's, as the kernel counts it.
+// Memory of this process that is no file's, as the kernel counts it; 0 under a sanitizer, which keeps what was freed.
 uint64_t anonymous_memory();
 
 }  // namespace ttmem::hostile
