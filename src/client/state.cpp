@@ -45,7 +45,7 @@ void make_state() {
         return turn_off("this kernel can't wipe memory on fork", error);
     }
     g_state = static_cast<State*>(memory);
-    g_session = &g_state->session;
+    g_session.store(&g_state->session, std::memory_order_release);
     if (pthread_key_create(&g_thread_key, give_back_line) == 0) {
         g_thread_key_exists.store(true, std::memory_order_release);
     }
@@ -150,10 +150,12 @@ Thread* take_line(State& state) {
         line = state.writers_taken;
     }
     Thread& thread = state.threads[line];
-    if (!thread.ready && !prepare_line(state, line)) {
-        return nullptr;
+    if (!thread.ready) {
+        thread.shared = line == last;  // once: later its other threads read it
+        if (!prepare_line(state, line)) {
+            return nullptr;
+        }
     }
-    thread.shared = line == last;
     if (line >= state.writers_taken) {
         state.writers_taken = line + 1;
         state.header->writers_used.store(line + 1, std::memory_order_release);
@@ -164,7 +166,7 @@ Thread* take_line(State& state) {
 // Runs when a thread ends. Another destructor may still allocate after it: that takes a line again.
 void give_back_line(void* line) {
     auto* thread = static_cast<Thread*>(line);
-    if (tls.session != g_session->load(std::memory_order_acquire) || tls.thread != thread ||
+    if (tls.session != current_session() || tls.thread != thread ||
         tls.busy.load(std::memory_order_relaxed) != 0) {
         return;
     }
@@ -229,7 +231,7 @@ Thread* enter() {
 
 __thread ThreadLocal tls __attribute__((tls_model("initial-exec")));
 State* g_state = nullptr;
-const std::atomic<uint64_t>* g_session = &g_no_session;
+std::atomic<const std::atomic<uint64_t>*> g_session{&g_no_session};
 
 void turn_off(const char* what, int error) {
     __atomic_store_n(&ttmem_maybe_enabled, 0, __ATOMIC_RELAXED);
@@ -252,7 +254,7 @@ Thread* enter_slow() {
 }
 
 void Call::refuse() {
-    if (tls.session == g_session->load(std::memory_order_acquire)) {
+    if (tls.session == current_session()) {
         count(*g_state, Inexact::reentered);
     } else {
         g_refused_early.fetch_add(1, std::memory_order_relaxed);

@@ -117,9 +117,14 @@ struct ThreadLocal {
 
 extern __thread ThreadLocal tls __attribute__((tls_model("initial-exec")));
 extern State* g_state;
-extern const std::atomic<uint64_t>* g_session;  // &g_state->session, or a zero until there is one
+extern std::atomic<const std::atomic<uint64_t>*> g_session;  // &g_state->session, or a zero until there is one
 
-inline bool is_off() { return __builtin_expect(ttmem_maybe_enabled == 0, 0); }
+// The session of this process; 0: none. SYNC POINT: with make_state() for the pointer, with make_segment() for the word.
+inline uint64_t current_session() {
+    return g_session.load(std::memory_order_acquire)->load(std::memory_order_acquire);
+}
+
+inline bool is_off() { return __builtin_expect(__atomic_load_n(&ttmem_maybe_enabled, __ATOMIC_RELAXED) == 0, 0); }
 
 template <class T>
 T* region(const State& state, segment::RegionId id) {
@@ -170,7 +175,7 @@ public:
         }
         tls.busy.store(1, std::memory_order_relaxed);
         std::atomic_signal_fence(std::memory_order_seq_cst);
-        if (__builtin_expect(tls.session != g_session->load(std::memory_order_acquire), 0)) {
+        if (__builtin_expect(tls.session != current_session(), 0)) {
             thread_ = enter_slow();
             if (thread_ == nullptr) {
                 leave();
