@@ -60,6 +60,10 @@ void expect_off(const std::function<void()>& spoil, const std::string& reason) {
             EXPECT_EQ(errno, ENOTTY);
         }
         EXPECT_EQ(ttmem_enabled(), 0);
+        rlimit files{};
+        getrlimit(RLIMIT_NOFILE, &files);
+        files.rlim_cur = files.rlim_max;  // a test may have taken all descriptors, and looking needs some
+        setrlimit(RLIMIT_NOFILE, &files);
         EXPECT_FALSE(own_mapping().has_value());
         EXPECT_EQ(count_own_descriptors(), 0u);
     });

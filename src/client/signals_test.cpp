@@ -30,9 +30,9 @@ using segment::Kind;
 using testing::IsEmpty;
 
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-constexpr uint64_t kSignals = 2'000;
+constexpr uint64_t kSignals = 1'000;
 #else
-constexpr uint64_t kSignals = 20'000;
+constexpr uint64_t kSignals = 5'000;
 #endif
 
 ttmem_set g_set;
@@ -79,7 +79,7 @@ void expect_as_counted() {
     EXPECT_THAT(differences(reader, {}), IsEmpty());
     EXPECT_EQ(reader.inexact(Inexact::reentered), g_refused.load());
     EXPECT_EQ(reader.inexact(Inexact::unknown_free) + reader.inexact(Inexact::double_free), 0u);
-    EXPECT_EQ(pool(reader, g_set, Kind::trace).peak, g_recorded.load() == 0 ? 0u : 3u);
+    EXPECT_LE(pool(reader, g_set, Kind::trace).peak, 6u) << "at most two threads are in the handler at once";
     EXPECT_EQ(g_wrong_errno.load(), 0u);
     std::cout << g_handled.load() << " signals: " << g_recorded.load() << " reports recorded, "
               << g_refused.load() << " refused\n";

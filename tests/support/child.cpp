@@ -91,7 +91,7 @@ void expect_passes_in_child(const std::function<void()>& body) {
     const Outcome outcome = run_in_child(body);
     EXPECT_EQ(outcome.signal, 0);
     EXPECT_EQ(outcome.code, 0);
-    EXPECT_EQ(outcome.err, "");
+    EXPECT_TRUE(outcome.err.empty()) << outcome.err;
 }
 
 }  // namespace ttmem::test
