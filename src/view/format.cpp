@@ -175,9 +175,6 @@ std::string cut_beginning(std::string_view text, size_t width) {
         columns -= character.columns;
         text.remove_prefix(character.bytes);
     }
-    if (const size_t slash = text.find('/'); slash != std::string_view::npos && slash + 1 < text.size()) {
-        text.remove_prefix(slash);
-    }
     return std::string(kCut) + std::string(text);
 }
 

@@ -34,8 +34,7 @@ std::string format_count(uint64_t count, std::string_view one, std::string_view 
 // How many columns a text takes on a terminal.
 size_t display_width(std::string_view text);
 
-// The text, cut to so many columns; what is missing, at the end or at the beginning, is shown as "...". A path whose
-// beginning is cut goes on with a whole part, where there is one.
+// The text, cut to so many columns; what is missing, at the end or at the beginning, is shown as "...".
 std::string cut_end(std::string_view text, size_t width);
 std::string cut_beginning(std::string_view text, size_t width);
 
