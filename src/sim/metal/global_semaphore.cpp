@@ -8,8 +8,8 @@ namespace tt::tt_metal {
 
 class GlobalSemaphoreImpl {
 public:
-    GlobalSemaphoreImpl(distributed::MeshDevice& device, const CoreRangeSet& cores, BufferType buffer_type)
-        : device_(&device), buffer_(take(device, cores, buffer_type)) {}
+    GlobalSemaphoreImpl(distributed::MeshDevice& device, CoreRangeSet cores, BufferType buffer_type)
+        : device_(&device), cores_(std::move(cores)), buffer_(take(device, cores_, buffer_type)) {}
 
     [[nodiscard]] IDevice* device() const { return device_; }
     [[nodiscard]] DeviceAddr address() const { return buffer_.get_buffer()->address(); }
@@ -29,12 +29,13 @@ private:
     }
 
     IDevice* device_;
+    CoreRangeSet cores_;
     distributed::AnyBuffer buffer_;
 };
 
 GlobalSemaphore::GlobalSemaphore(distributed::MeshDevice& device, CoreRangeSet cores,
                                  std::uint32_t /*initial_value*/, BufferType buffer_type)
-    : pimpl_(std::make_unique<GlobalSemaphoreImpl>(device, cores, buffer_type)) {}
+    : pimpl_(std::make_unique<GlobalSemaphoreImpl>(device, std::move(cores), buffer_type)) {}
 
 GlobalSemaphore::~GlobalSemaphore() = default;
 GlobalSemaphore::GlobalSemaphore(const GlobalSemaphore& other)

@@ -132,7 +132,7 @@ MeshCoordinateRange::Iterator& MeshCoordinateRange::Iterator::operator++() {
 }
 
 MeshCoordinateRange::Iterator MeshCoordinateRange::Iterator::operator++(int) {
-    const Iterator before = *this;
+    Iterator before = *this;
     ++*this;
     return before;
 }

@@ -16,12 +16,14 @@ struct MetalOptions {
     bool system = false;
     bool kernel_binaries = false;
     bool reporting = true;
+
+    bool operator==(const MetalOptions&) const = default;
 };
 
 // From the environment at the first call. An unknown board throws std::runtime_error.
 [[nodiscard]] const MetalOptions& metal_options();
 
-// Before the first device is opened; throws where one has been.
+// Before the first device is opened; after that, other options than those in force throw std::logic_error.
 void set_metal_options(const MetalOptions& options);
 
 // What the environment says, for programs that change a part of it.

@@ -97,8 +97,10 @@ CommandLine parse_command_line(int argc, char** argv) {
     app.add_flag("--json", line.json, "with 'list': as JSON");
     try {
         app.parse(argc, argv);
-    } catch (const CLI::CallForHelp& help) {
-        std::exit(app.exit(help));
+    } catch (const CLI::CallForHelp&) {
+        line.action = CommandLine::Action::kHelp;
+        line.help = app.help();
+        return line;
     } catch (const CLI::ParseError& error) {
         throw UsageError(fmt::format("{} (see 'ttmem sim --help')", error.what()));
     }

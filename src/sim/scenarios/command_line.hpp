@@ -20,7 +20,7 @@ public:
 };
 
 struct CommandLine {
-    enum class Action { kScenario, kList, kReplay };
+    enum class Action { kScenario, kList, kReplay, kHelp };
 
     Action action = Action::kScenario;
     const Scenario* scenario = nullptr;
@@ -29,9 +29,10 @@ struct CommandLine {
     std::optional<std::string> truth;
     bool json = false;
     std::string log;
+    std::string help;
 };
 
-// Throws UsageError. Prints and exits for --help alone.
+// Throws UsageError.
 [[nodiscard]] CommandLine parse_command_line(int argc, char** argv);
 
 // `4` is how many chips, in the order of the board's mesh; `2,3` is which. `2,` is chip 2 alone.

@@ -12,10 +12,9 @@ namespace ttsl {
 // the value lies on the heap, and they only limit what may go in.
 template <auto MAX_STORAGE_SIZE, auto ALIGNMENT>
 struct unique_any final {
-    template <typename Type, typename Value = std::decay_t<Type>>
-    requires(!std::is_same_v<Value, unique_any>) unique_any(Type&& object)
-        : value_(new Value(std::forward<Type>(object)),
-                 [](void* value) { delete static_cast<Value*>(value); }) {
+    template <typename Value>
+    requires(!std::is_same_v<Value, unique_any>) unique_any(Value object)
+        : value_(new Value(std::move(object)), [](void* value) { delete static_cast<Value*>(value); }) {
         static_assert(sizeof(Value) <= static_cast<std::size_t>(MAX_STORAGE_SIZE));
         static_assert(static_cast<std::size_t>(ALIGNMENT) % alignof(Value) == 0);
     }
