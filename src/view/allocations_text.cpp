@@ -68,7 +68,7 @@ std::string allocations_text(const AllocationView& view, const Style& style) {
                  {"PID"},
                  {"AGE", kRight, 1},
                  {"SET", kLeft, 3, 8},
-                 {"NAME", kLeft, 0, 20, Column::Keep::end}});
+                 {"NAME", kLeft, 0, 18, Column::Keep::end}});
     for (const LiveAllocation& live : view.allocations) {
         table.add({used_text(live, style), format_bytes(live.requested, style.bytes),
                    std::string(name_of(live.kind)), format_ids(live.devices),

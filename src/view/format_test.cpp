@@ -26,8 +26,8 @@ TEST(Format, BytesNeverTakeMoreThanNineColumns) {
             EXPECT_LE(format_bytes(bytes).size(), 9u) << bytes;
         }
     }
-    EXPECT_EQ(format_bytes(1024 * 1000 - 52), "999.9 KiB");
-    EXPECT_EQ(format_bytes(1024 * 1000), "1.0 MiB");
+    EXPECT_EQ(format_bytes(1'023'948), "999.9 KiB");
+    EXPECT_EQ(format_bytes(1'024'000), "1.0 MiB");
 }
 
 TEST(Format, ExactBytesAreThePlainNumber) { EXPECT_EQ(format_bytes(14'753'792, true), "14753792"); }
@@ -43,8 +43,8 @@ TEST(Format, AgesHaveTwoUnitsAtMost) {
     EXPECT_EQ(format_age(0), "0s");
     EXPECT_EQ(format_age(59 * kSecond), "59s");
     EXPECT_EQ(format_age(200 * kSecond), "3m20s");
-    EXPECT_EQ(format_age((5 * 3600 + 7 * 60) * kSecond), "5h07m");
-    EXPECT_EQ(format_age((12 * 24 + 3) * 3600 * kSecond), "12d03h");
+    EXPECT_EQ(format_age(18'420 * kSecond), "5h07m");
+    EXPECT_EQ(format_age(1'047'600 * kSecond), "12d03h");
     EXPECT_EQ(format_age(kMost), "213503d23h");
 }
 

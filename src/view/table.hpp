@@ -23,8 +23,10 @@ enum class Tone { plain, title, good, warn, bad };
 std::string coloured(const std::string& text, Tone tone, const Style& style);
 
 struct Cell {
+    // Most cells are a text and nothing more: a row reads best as a list of texts.
+    // NOLINTNEXTLINE(google-explicit-constructor)
     Cell(std::string cell_text, Tone cell_tone = Tone::plain) : text(std::move(cell_text)), tone(cell_tone) {}
-    Cell(const char* cell_text) : text(cell_text) {}
+    Cell(const char* cell_text) : text(cell_text) {}  // NOLINT(google-explicit-constructor)
 
     std::string text;
     Tone tone = Tone::plain;

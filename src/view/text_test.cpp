@@ -15,7 +15,6 @@
 namespace ttmem::view {
 namespace {
 
-using testing::Each;
 using testing::HasSubstr;
 using testing::Not;
 

@@ -22,10 +22,8 @@
 namespace ttmem::sources::segments {
 namespace {
 
-using testing::Contains;
 using testing::ElementsAre;
 using testing::IsEmpty;
-using testing::Not;
 using testing::SizeIs;
 
 // A process that has run `prepare` and then lives until this object dies. Other tracked processes may be on this host, so
