@@ -77,7 +77,7 @@ std::string format_bytes(uint64_t bytes, bool exact) {
 }
 
 std::string format_signed_bytes(int64_t bytes, bool exact) {
-    return bytes < 0 ? "-" + format_bytes(static_cast<uint64_t>(-bytes), exact)
+    return bytes < 0 ? "-" + format_bytes(0 - static_cast<uint64_t>(bytes), exact)
                      : format_bytes(static_cast<uint64_t>(bytes), exact);
 }
 
