@@ -8,6 +8,7 @@ namespace ttmem::segment {
 namespace {
 
 constexpr uint64_t kSecond = 1'000'000'000;
+constexpr uint64_t kDay = 86'400 * kSecond;
 
 }  // namespace
 
@@ -30,9 +31,9 @@ TEST(Clock, TheRateOfTheCounterFollowsFromTwoMoments) {
 
 TEST(Clock, AnEventOfLastWeekIsPreciseToAMicrosecond) {
     // 2.4 ticks a nanosecond for 60 days: more than 52 bits of ticks.
-    const uint64_t days = 60 * 24 * 3600 * kSecond;
+    const uint64_t days = 60 * kDay;
     const Clock clock(ClockKind::tsc, {0, 0}, {days / 5 * 12, days});
-    const uint64_t week = 7 * 24 * 3600 * kSecond;
+    const uint64_t week = 7 * kDay;
     EXPECT_NEAR(static_cast<double>(week), static_cast<double>(clock.age_ns((days - week) / 5 * 12)), 1'000);
 }
 

@@ -13,8 +13,8 @@ constexpr uint64_t kMostSets = 256;
 constexpr uint64_t kMostWriters = 1'024;
 constexpr uint64_t kMostSlots = uint64_t{1} << 24;
 constexpr uint64_t kMostDevices = 64;
-constexpr uint64_t kMostFailures = 3 * 64;
-constexpr uint64_t kLongestPath = 66 * 121;
+constexpr uint64_t kMostFailures = 192;
+constexpr uint64_t kLongestPath = uint64_t{66} * 121;
 constexpr uint64_t kMostSegmentBytes = uint64_t{4} << 30;
 
 class Looker {

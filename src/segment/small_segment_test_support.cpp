@@ -163,9 +163,9 @@ void SmallSegment::fill() {
     entry<Writer>(RegionId::writers, 0).thread.store(4242);
     for (uint32_t slot = 0; slot < 8; ++slot) {
         Allocation a;
-        a.address = 0x1000 * slot;
-        a.requested = 100 * slot;
-        a.reserved = 128 * slot;
+        a.address = uint64_t{0x1000} * slot;
+        a.requested = uint64_t{100} * slot;
+        a.reserved = uint64_t{128} * slot;
         a.ticks = 10 + slot;
         a.owner = slot;
         a.name = slot % 4;

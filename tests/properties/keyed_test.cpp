@@ -23,7 +23,7 @@ using What = KeyedCall::What;
 using Client = tt::tt_metal::AllocationClient;
 
 // Found by rapidcheck, for the report of a failure.
-void showValue(const KeyedCall& call, std::ostream& out) {
+void showValue(const KeyedCall& call, std::ostream& out) {  // NOLINT(readability-identifier-naming)
     const auto type = static_cast<unsigned>(call.type);
     switch (call.what) {
         case What::allocate:
