@@ -143,7 +143,7 @@ class Checker:
     def check_system_header(self, path: Path, include: Include) -> None:
         name, folder = include.name, folder_of(path, self.root)
         if name in ATOMIC_HEADERS and folder not in HOLD_ATOMICS:
-            self.complain(path, include, f"<{name}>: only {' and '.join(sorted(HOLD_ATOMICS))} hold atomics")
+            self.complain(path, include, f"<{name}>: only {', '.join(sorted(HOLD_ATOMICS))} hold atomics")
         if path in self.library_files and not self.is_libc_or_freestanding(name):
             self.complain(path, include, f"<{name}>: this file is part of libttmem, which uses libc and of C++ only "
                                          + ", ".join(f"<{header}>" for header in sorted(FREESTANDING)))

@@ -91,8 +91,8 @@ class IncludeCheck(unittest.TestCase):
         self.assert_fails({"src/census/a.hpp": "", "src/segment/test_points.hpp": '#include "census/a.hpp"\n'},
                           "may not use census")
 
-    def test_atomics_outside_segment_and_client_fail(self):
-        self.assert_fails({"src/census/a.cpp": "#include <atomic>\n"}, "only client and segment hold atomics")
+    def test_atomics_where_nobody_shares_memory_fail(self):
+        self.assert_fails({"src/census/a.cpp": "#include <atomic>\n"}, "only client, segment, sim hold atomics")
 
     def test_the_library_may_not_use_the_cpp_runtime(self):
         for header in ("vector", "string", "iostream", "fmt/core.h", "tl/expected.hpp"):
