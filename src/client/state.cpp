@@ -86,7 +86,8 @@ bool make_arrays(State& state, const segment::Sizes& sizes) {
     };
     const size_t bytes = cut(nullptr);
     // One map for all, so that a host without room has either everything or nothing of it.
-    void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void* memory =
+        mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (memory == MAP_FAILED) {
         return false;
     }
@@ -119,7 +120,9 @@ bool make_segment(State& state) {
     return true;
 }
 
-bool thread_is_gone(uint32_t id) { return tgkill(getpid(), static_cast<pid_t>(id), 0) != 0 && errno == ESRCH; }
+bool thread_is_gone(uint32_t id) {
+    return tgkill(getpid(), static_cast<pid_t>(id), 0) != 0 && errno == ESRCH;
+}
 
 // Lines whose threads died without a word (their destructor ran before their last event) are taken back when no other
 // line is left.

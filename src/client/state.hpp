@@ -19,8 +19,8 @@
 
 namespace ttmem::client {
 
-constexpr uint32_t kMagazine = 64;       // slots a thread keeps at hand
-constexpr uint32_t kMagazineHalf = 32;   // how many come and go at a time
+constexpr uint32_t kMagazine = 64;      // slots a thread keeps at hand
+constexpr uint32_t kMagazineHalf = 32;  // how many come and go at a time
 constexpr uint32_t kIndexLocks = 64;
 constexpr uint32_t kCoreIndex = 2 * segment::kMaxCoreSets;
 constexpr uint32_t kNoSlot = UINT32_MAX;
@@ -31,8 +31,9 @@ struct alignas(64) Thread {
     segment::RingRecord* ring;
     segment::Tally* tallies;
     uint32_t magazine_count;
-    bool shared;  // the last line, of all threads that came when no other was free: every event under `share_lock`
-    bool ready;   // ring and tallies are backed with memory
+    bool
+        shared;  // the last line, of all threads that came when no other was free: every event under `share_lock`
+    bool ready;          // ring and tallies are backed with memory
     uint32_t next_free;  // the next line given back: line + 1; 0 = end
     uint32_t magazine[kMagazine];
 };
@@ -94,7 +95,7 @@ struct State {
     uint16_t core_index[kCoreIndex];  // hash table of core set ids; 0 = empty
     Backed core_sets_backed;
 
-    Link* links;  // one a slot
+    Link* links;                     // one a slot
     std::atomic<uint32_t>* buckets;  // slot + 1; 0 = empty
     uint32_t bucket_mask;
     pthread_mutex_t index_locks[kIndexLocks];
@@ -117,14 +118,17 @@ struct ThreadLocal {
 
 extern __thread ThreadLocal tls __attribute__((tls_model("initial-exec")));
 extern State* g_state;
-extern std::atomic<const std::atomic<uint64_t>*> g_session;  // &g_state->session, or a zero until there is one
+extern std::atomic<const std::atomic<uint64_t>*>
+    g_session;  // &g_state->session, or a zero until there is one
 
 // The session of this process; 0: none. SYNC POINT: with make_state() for the pointer, with make_segment() for the word.
 inline uint64_t current_session() {
     return g_session.load(std::memory_order_acquire)->load(std::memory_order_acquire);
 }
 
-inline bool is_off() { return __builtin_expect(__atomic_load_n(&ttmem_maybe_enabled, __ATOMIC_RELAXED) == 0, 0); }
+inline bool is_off() {
+    return __builtin_expect(__atomic_load_n(&ttmem_maybe_enabled, __ATOMIC_RELAXED) == 0, 0);
+}
 
 template <class T>
 T* region(const State& state, segment::RegionId id) {
