@@ -21,7 +21,6 @@ using namespace ttmem::test;
 using segment::FailureType;
 using segment::Inexact;
 using segment::Kind;
-using testing::ElementsAre;
 using testing::IsEmpty;
 
 Live live_of(ttmem_set set, Kind kind, uint64_t address, uint64_t requested, uint64_t reserved,

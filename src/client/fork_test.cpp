@@ -29,7 +29,6 @@ namespace {
 using namespace ttmem;
 using namespace ttmem::test;
 using segment::Inexact;
-using segment::Kind;
 using testing::IsEmpty;
 
 Live dram(ttmem_set set, uint64_t owner) {

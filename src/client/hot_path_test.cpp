@@ -18,12 +18,15 @@
 #include "tests/support/seccomp.hpp"
 #include "ttmem/ttmem.h"
 
+// glibc's own names for what this file stands in front of.
+// NOLINTBEGIN(readability-identifier-naming)
 extern "C" {
 void* __libc_malloc(size_t size);
 void* __libc_calloc(size_t count, size_t size);
 void* __libc_realloc(void* memory, size_t size);
 void __libc_free(void* memory);
 }
+// NOLINTEND(readability-identifier-naming)
 
 namespace {
 std::atomic<uint64_t> g_heap_calls{0};

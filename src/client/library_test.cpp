@@ -24,7 +24,6 @@ using testing::AllOf;
 using testing::Contains;
 using testing::Each;
 using testing::HasSubstr;
-using testing::IsEmpty;
 using testing::Not;
 using testing::StartsWith;
 

@@ -372,7 +372,6 @@ TRACKED_TEST(Threads, ThatLoadTheSameKernelLoadItOnce) {
 TRACKED_TEST(Threads, ProgramsEndWhileTheirBuffersAreFreedOneByOne) {
     const ttmem_set set = make_set();
     const uint64_t rounds = kTurns / 20;
-    std::atomic<uint64_t> wrong{0};
     std::vector<std::vector<ttmem_handle>> handles(rounds);
     for (uint64_t program = 0; program < rounds; ++program) {
         for (uint64_t i = 0; i < 8; ++i) {

@@ -21,7 +21,7 @@ struct Sample {
 class Series {
 public:
     static constexpr size_t kSeconds = 3600;
-    static constexpr size_t kMinutes = 24 * 60;
+    static constexpr size_t kMinutes = size_t{24} * 60;
     static constexpr uint64_t kMinuteNs = 60'000'000'000;
 
     // Times must not go back; one that does is put at the time of the last.
