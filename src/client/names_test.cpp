@@ -139,7 +139,7 @@ TRACKED_TEST(Name, IsNotCutInsideACharacter) {
     const std::string characters[] = {"\xc3\xa4", "\xe2\x82\xac", "\xf0\x9f\x8d\x83"};  // 2, 3 and 4 bytes
     for (const std::string& character : characters) {
         for (size_t inside = 1; inside < character.size(); ++inside) {
-            const std::string before(segment::kMaxNameBytes - inside, 'a' + static_cast<char>(inside));
+            const std::string before(segment::kMaxNameBytes - inside, "abcd"[inside]);
             ttmem_scope_push((before + character + "tail").c_str());
             EXPECT_EQ(name_now(set), before);
             ttmem_scope_pop();

@@ -153,7 +153,8 @@ TEST(TestPoints, OneEventOfEachThreadInFlightAtTheSameTimeIsToldApart) {
         plan.buffers_only = true;
         const auto hits = std::make_shared<std::array<unsigned, kMostThreads>>();
         plan.at_point = [&, hits](uint32_t worker, const char* name) {
-            if (name == points[(round + worker * 3) % points.size()] && (*hits)[worker]++ == 20 + round) {
+            if (name == points[(round + size_t{3} * worker) % points.size()] &&
+                (*hits)[worker]++ == 20 + round) {
                 log->stopped.fetch_add(1);
                 for (;;) {
                     pause();
@@ -169,7 +170,7 @@ TEST(TestPoints, OneEventOfEachThreadInFlightAtTheSameTimeIsToldApart) {
         ASSERT_THAT(verdict.problems, IsEmpty());
         ASSERT_EQ(verdict.in_flight.size(), kMostThreads);
         for (const InFlight& flight : verdict.in_flight) {
-            const Facts& facts = kFacts.at(points[(round + flight.worker * 3) % points.size()]);
+            const Facts& facts = kFacts.at(points[(round + size_t{3} * flight.worker) % points.size()]);
             EXPECT_EQ(segment::is_live(flight.event.generation), facts.event == Facts::Event::allocation);
             EXPECT_EQ(flight.in_ledger, facts.in_ledger);
             EXPECT_EQ(flight.in_ring, facts.in_ring);

@@ -315,11 +315,14 @@ void Examination::check_pools() {
     for (const auto& [key, sum] : sums) {
         pools.try_emplace(key);
     }
-    for (const auto& [key, pool] : pools) {
-        const segment::PoolTotals& sum = sums[key];
+    for (const auto& entry : pools) {
+        const segment::PoolTotals& pool = entry.second;
+        const segment::PoolTotals& sum = sums[entry.first];
+        const std::vector<segment::PoolTotals>& lacking = missing[entry.first];
         const auto figure_lags = [&](uint64_t segment::PoolTotals::*figure) {
             std::vector<uint64_t> changes;
-            for (const segment::PoolTotals& change : missing[key]) {
+            changes.reserve(lacking.size());
+            for (const segment::PoolTotals& change : lacking) {
                 changes.push_back(change.*figure);
             }
             return lags(pool.*figure, sum.*figure, changes);
@@ -328,7 +331,7 @@ void Examination::check_pools() {
             !figure_lags(&segment::PoolTotals::count)) {
             complain("a pool differs from the ledger by more than the events in flight");
         }
-        if (missing[key].empty() && pool != sum) {
+        if (lacking.empty() && pool != sum) {
             complain("a pool without an event in flight differs from the ledger");
         }
     }

@@ -49,7 +49,7 @@ void run_lifetimes(Run& run) {
     submesh.reset();
     run.step("submesh gone");
 
-    auto other = ops::empty(*mesh, 3'000 * 2048, BufferType::L1);
+    auto other = ops::empty(*mesh, std::uint64_t{3000} * 2048, BufferType::L1);
     mesh->allocator()->deallocate_buffers();
     run.step("bulk free of the mesh");
     owner.reset();

@@ -13,7 +13,7 @@ namespace ttmem::sim {
 using namespace tt::tt_metal;
 
 void run_matmul_single_core(Run& run) {
-    constexpr DeviceAddr kMatrix = 640 * 640 * 2;
+    constexpr DeviceAddr kMatrix = DeviceAddr{640} * 640 * 2;
     std::vector<IDevice*> devices;
     for (const int chip : run.chips()) {
         devices.push_back(CreateDevice(chip));

@@ -20,7 +20,7 @@ using Buffers = std::vector<std::shared_ptr<Buffer>>;
 std::shared_ptr<Buffer> sharded(IDevice* device, BufferType type) {
     const ShardSpecBuffer shards(CoreRangeSet(CoreRange(CoreCoord(0, 0), CoreCoord(3, 0))), {4, 512},
                                  ShardOrientation::ROW_MAJOR, {1, 512}, {16, 1});
-    return Buffer::create(device, 4 * 4 * 1024, 1024, type,
+    return Buffer::create(device, DeviceAddr{4} * 4 * 1024, 1024, type,
                           BufferShardingArgs(shards, TensorMemoryLayout::HEIGHT_SHARDED));
 }
 
