@@ -69,7 +69,7 @@ void expect_whole_numbers(unsigned writers, Look&& look) {
         ++settled;
         ASSERT_EQ(totals.sets.size(), 1u);
         const PoolTotals& pool = totals.sets[0].pools[static_cast<size_t>(Kind::l1)];
-        if (pool.count > 8 * writers || pool.used != pool.count * kReserved ||
+        if (pool.count > uint64_t{8} * writers || pool.used != pool.count * kReserved ||
             pool.requested != pool.count * kRequested) {
             first_torn = torn++ == 0 ? pool : first_torn;
         }

@@ -11,6 +11,7 @@
 #include <iostream>
 
 // A child leaves by _exit(), which ThreadSanitizer does not watch: what it finds must end the process at once.
+// NOLINTNEXTLINE(readability-identifier-naming): its runtime looks for this name
 extern "C" __attribute__((visibility("default"))) const char* __tsan_default_options() {
     return "halt_on_error=1";
 }

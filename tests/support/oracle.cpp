@@ -108,6 +108,7 @@ std::vector<std::string> differences(const segment::Reader& reader, std::vector<
     std::vector<Live> only;
     std::set_difference(expected.begin(), expected.end(), found.begin(), found.end(),
                         std::back_inserter(only));
+    texts.reserve(only.size());
     for (const Live& live : only) {
         texts.push_back("not in the ledger: " + to_text(live));
     }

@@ -5,7 +5,6 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include <cstdio>
 #include <cstdlib>
 #include <fstream>
 #include <iostream>
@@ -47,12 +46,10 @@ std::optional<Mapping> own_mapping() {
     std::string line;
     while (std::getline(maps, line)) {
         if (line.find("/memfd:ttmem") != std::string::npos) {
-            uintptr_t start = 0;
-            uintptr_t end = 0;
-            if (sscanf(line.c_str(), "%zx-%zx", &start, &end) ==
-                2) {  // NOLINT(cert-err34-c): the kernel wrote it
-                return Mapping{reinterpret_cast<const void*>(start), end - start};
-            }
+            char* dash = nullptr;
+            const uintptr_t start = std::strtoul(line.c_str(), &dash, 16);
+            const uintptr_t end = std::strtoul(dash + 1, nullptr, 16);
+            return Mapping{reinterpret_cast<const void*>(start), end - start};
         }
     }
     return std::nullopt;
