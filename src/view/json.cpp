@@ -112,24 +112,28 @@ void fields(auto& io, Like<View> auto& view) {
     io("processes", view.figures.processes);
 }
 
-void fields(auto& io, Like<AllocationView> auto& view) {
+void head_of_list(auto& io, Like<AllocationView> auto& view) {
     head(io, view.origin);
     io.derived("exact", view.is_exact());
     io("inexact", view.inexact);
     io("tracked_processes", view.processes);
     io("total", view.total);
     io.derived("left_out", view.left_out());
+}
+
+void fields(auto& io, Like<AllocationView> auto& view) {
+    head_of_list(io, view);
     io("allocations", view.allocations);
 }
 
 namespace {
 
-template <class T>
-std::string write(const T& view) {
-    JsonWriter writer;
-    fields(writer, view);
-    // Texts are made printable where they are read; should one not be, it must not cost the whole document.
-    return writer.take().dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+constexpr int kOnOneLine = -1;
+constexpr int kIndented = 2;
+
+// Texts are made printable where they are read; should one not be, it must not cost the whole document.
+std::string dump(JsonWriter& writer, int indent) {
+    return writer.take().dump(indent, ' ', false, Json::error_handler_t::replace);
 }
 
 template <class T>
@@ -155,8 +159,28 @@ base::Expected<T> read(std::string_view text) {
 
 }  // namespace
 
-std::string to_json(const View& view) { return write(view); }
-std::string to_json(const AllocationView& view) { return write(view); }
+std::string to_json(const View& view) {
+    JsonWriter writer;
+    fields(writer, view);
+    return dump(writer, kIndented) + "\n";
+}
+
+// The list may be long: one allocation a line, and each is text before the next is taken up.
+std::string to_json(const AllocationView& view) {
+    JsonWriter writer;
+    head_of_list(writer, view);
+    std::string text = dump(writer, kIndented);
+    text.erase(text.rfind('\n'));  // the end of the object
+    text += ",\n  \"allocations\": [";
+    const char* separator = "\n    ";
+    for (const census::LiveAllocation& live : view.allocations) {
+        fields(writer, live);
+        text += separator + dump(writer, kOnOneLine);
+        separator = ",\n    ";
+    }
+    return text + (view.allocations.empty() ? "]\n}\n" : "\n  ]\n}\n");
+}
+
 base::Expected<View> view_from_json(std::string_view text) { return read<View>(text); }
 base::Expected<AllocationView> allocations_from_json(std::string_view text) {
     return read<AllocationView>(text);

@@ -19,6 +19,7 @@
 #include <stdexcept>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "census/figures.hpp"
@@ -61,7 +62,8 @@ public:
         object_[name] = value;
     }
 
-    Json take() { return std::move(object_); }
+    // The object; the next one starts empty.
+    Json take() { return std::exchange(object_, Json::object()); }
 
 private:
     template <class T>
