@@ -20,7 +20,7 @@ std::string used_text(const LiveAllocation& live, const Style& style) {
     if (live.planned || live.view) {
         return live.planned ? "planned" : "view";
     }
-    return (live.reserved_known ? "" : "~") + format_bytes(live.used, style.bytes);
+    return fmt::format("{}{}", live.reserved_known ? "" : "~", format_bytes(live.used, style.bytes));
 }
 
 // What adds no bytes, and what is only an estimate, says so in its line; below the table stands what that means.
@@ -38,11 +38,11 @@ std::string legend(const std::vector<LiveAllocation>& allocations) {
     if (any([](const LiveAllocation& live) { return !live.reserved_known; })) {
         text += "~: reserved size unknown, the requested bytes\n";
     }
-    return text.empty() ? "" : "\n" + text;
+    return text.empty() ? text : fmt::format("\n{}", text);
 }
 
 std::string name_text(const LiveAllocation& live) {
-    const std::string type = live.kernel_type ? "(" + *live.kernel_type + ")" : "";
+    const std::string type = live.kernel_type ? fmt::format("({})", *live.kernel_type) : "";
     if (live.name.empty()) {
         return type.empty() ? "-" : type;
     }
@@ -75,7 +75,7 @@ std::string allocations_text(const AllocationView& view, const Style& style) {
                    live.address ? fmt::format("{:#x}", *live.address) : "-", std::to_string(live.pid),
                    format_age(live.age_ns), live.set.empty() ? "-" : live.set, name_text(live)});
     }
-    text += "\n" + table.text(style);
+    text += fmt::format("\n{}", table.text(style));
     if (view.left_out() != 0) {
         text += fmt::format("... and {} more, not larger ('--limit 0' shows all)\n", view.left_out());
     }

@@ -77,8 +77,8 @@ std::string format_bytes(uint64_t bytes, bool exact) {
 }
 
 std::string format_signed_bytes(int64_t bytes, bool exact) {
-    return bytes < 0 ? "-" + format_bytes(0 - static_cast<uint64_t>(bytes), exact)
-                     : format_bytes(static_cast<uint64_t>(bytes), exact);
+    const auto amount = static_cast<uint64_t>(bytes);
+    return bytes < 0 ? fmt::format("-{}", format_bytes(0 - amount, exact)) : format_bytes(amount, exact);
 }
 
 std::string format_age(uint64_t ns) {
@@ -112,7 +112,7 @@ std::string format_bar(uint64_t part, std::optional<uint64_t> whole, size_t widt
     const auto share = static_cast<long double>(part) / static_cast<long double>(*whole);
     auto filled = part >= *whole ? inner : static_cast<size_t>(share * static_cast<long double>(inner));
     filled = std::max<size_t>(filled, part != 0 ? 1 : 0);
-    return "[" + std::string(filled, '#') + std::string(inner - filled, '.') + "]";
+    return fmt::format("[{}{}]", std::string(filled, '#'), std::string(inner - filled, '.'));
 }
 
 std::string format_ids(const std::vector<uint32_t>& ids) {
@@ -122,8 +122,10 @@ std::string format_ids(const std::vector<uint32_t>& ids) {
         while (last + 1 < ids.size() && ids[last + 1] == ids[last] + 1) {
             ++last;
         }
-        text += (text.empty() ? "" : ",") + std::to_string(ids[i]);
-        text += last == i ? "" : (last == i + 1 ? "," : "-") + std::to_string(ids[last]);
+        text += fmt::format("{}{}", text.empty() ? "" : ",", ids[i]);
+        if (last != i) {
+            text += fmt::format("{}{}", last == i + 1 ? "," : "-", ids[last]);
+        }
         i = last + 1;
     }
     return text.empty() ? "-" : text;

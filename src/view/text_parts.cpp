@@ -29,7 +29,8 @@ std::string inexact_text(const std::vector<census::Inexactness>& inexact, const 
         text +=
             fmt::format("  {} skipped, and in no figure\n", format_count(skipped, "process", "processes"));
     }
-    return text.empty() ? "" : "\n" + coloured("Inexact, because:", Tone::warn, style) + "\n" + text;
+    return text.empty() ? text
+                        : fmt::format("\n{}\n{}", coloured("Inexact, because:", Tone::warn, style), text);
 }
 
 std::string nobody_text(const Origin& origin, const std::vector<census::Inexactness>& inexact,
