@@ -16,6 +16,7 @@
 set(TTMEM_PACKAGES
     "benchmark|benchmark|benchmark::benchmark"
     "benchmark_main|benchmark|benchmark::benchmark_main"
+    "boost|Boost|Boost::headers"
     "cli11|CLI11|CLI11::CLI11"
     "expected|tl-expected|tl::expected"
     "fmt|fmt|fmt::fmt"
@@ -24,7 +25,8 @@ set(TTMEM_PACKAGES
     "gtest|GTest|GTest::gtest"
     "json|nlohmann_json|nlohmann_json::nlohmann_json"
     "rapidcheck|rapidcheck|rapidcheck"
-    "threads|Threads|Threads::Threads")
+    "threads|Threads|Threads::Threads"
+    "tomlplusplus|tomlplusplus|tomlplusplus::tomlplusplus")
 
 # Gives in <result> the CMake targets that <names> stand for.
 function(ttmem_resolve_libraries result)
