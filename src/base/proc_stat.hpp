@@ -20,14 +20,15 @@ inline uint64_t parse_start_time(const char* stat, size_t length) {
         return 0;
     }
     ++at;  // the blank before field 3
-    for (int field = 3; field < 22; ++field) {
-        at = static_cast<const char*>(memchr(at + 1, ' ', static_cast<size_t>(end - at) - 1));
-        if (at == nullptr || at + 1 >= end) {
+    for (int field = 3; field <= 22; ++field) {
+        at = static_cast<const char*>(memchr(at, ' ', static_cast<size_t>(end - at)));
+        if (at == nullptr) {
             return 0;
         }
+        ++at;
     }
     uint64_t value = 0;
-    for (++at; at != end && *at >= '0' && *at <= '9'; ++at) {
+    for (; at != end && *at >= '0' && *at <= '9'; ++at) {
         value = value * 10 + static_cast<uint64_t>(*at - '0');
     }
     return value;
