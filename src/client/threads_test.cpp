@@ -8,6 +8,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <array>
 #include <atomic>
 #include <functional>
 #include <set>
@@ -32,9 +33,9 @@ using testing::IsEmpty;
 using Client = tt::tt_metal::AllocationClient;
 
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-constexpr uint64_t kTurns = 2'000;
+constexpr uint64_t kTurns = 5'000;
 #else
-constexpr uint64_t kTurns = 20'000;
+constexpr uint64_t kTurns = 100'000;
 #endif
 
 // Runs `body` in so many threads, all of which have started before one goes on.
@@ -145,7 +146,7 @@ void work_with_writers(const char* writers, uint64_t sharing) {
         while (with_line.load() < kThreads) {
             std::this_thread::yield();
         }
-        workers[i]->work(kTurns / 4);
+        workers[i]->work(kTurns / 3);
     });
     std::vector<Live> expected;
     uint64_t events = 1;
@@ -267,7 +268,7 @@ TRACKED_TEST(ThreadEnd, EventsOfKeyDestructorsAreRecordedBeforeAndAfterTheLineWa
 // All add, all wait, all take away: the highest sum is that of the round, whatever order the additions had.
 TRACKED_TEST(Threads, PeakOfAdditionsAtOnceIsTheirSum) {
     constexpr uint32_t kThreads = 4;
-    constexpr uint64_t kRounds = 200;
+    const uint64_t rounds = kTurns / 25;
     const ttmem_set set = make_set();
     const segment::Reader reader = own_reader();
     std::atomic<uint64_t> arrived{0};
@@ -279,15 +280,15 @@ TRACKED_TEST(Threads, PeakOfAdditionsAtOnceIsTheirSum) {
     };
     uint64_t peak = 0;
     in_threads(kThreads, [&](uint32_t number) {
-        for (uint64_t round = 0; round < kRounds; ++round) {
-            const uint64_t size = round * 7919 % 100 + number;
-            std::vector<ttmem_handle> mine;
-            for (int i = 0; i < 10; ++i) {
-                mine.push_back(ttmem_allocate(set, TTMEM_L1, 0, 1, size, 0));
+        for (uint64_t round = 0; round < rounds; ++round) {
+            const uint64_t size = round + number;  // so each round has a new peak
+            std::array<ttmem_handle, 10> mine{};
+            for (ttmem_handle& handle : mine) {
+                handle = ttmem_allocate(set, TTMEM_L1, 0, 1, size, 0);
             }
             meet();
             if (number == 0) {
-                peak = std::max(peak, 10 * (4 * (round * 7919 % 100) + 6));
+                peak = 10 * (4 * round + 6);
                 EXPECT_EQ(pool(reader, set, Kind::l1).peak, peak);
             }
             meet();

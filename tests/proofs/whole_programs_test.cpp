@@ -2,10 +2,14 @@
 
 // Programs from their first line to their last, with the static and with the shared library.
 
+#include <dlfcn.h>
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <cstdio>
+#include <fstream>
 #include <string>
+#include <thread>
 
 #include "tests/support/child.hpp"
 
@@ -33,6 +37,32 @@ TEST(StaticDestruction, ReportsOfEveryMomentOfTheEndAreRecorded) {
 
 TEST(StaticDestruction, ReportsOfEveryMomentOfTheEndAreRecordedByTheSharedLibrary) {
     EXPECT_EQ(said_by("farewell_shared"), "5 reports, all there\nstatus 0");
+}
+
+[[maybe_unused]] bool is_mapped(const std::string& name) {
+    std::ifstream maps("/proc/self/maps");
+    for (std::string line; std::getline(maps, line);) {
+        if (line.find(name) != std::string::npos) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// The end of the thread comes after the code of the client was unmapped: nothing may call into it any more.
+TRACKED_TEST(Plugin, WithAStaticCopyOfTheClientCanBeUnloadedWhileItsThreadsLive) {
+    void* plugin = dlopen(TTMEM_TEST_BIN_DIR "/proofs_plugin.so", RTLD_NOW | RTLD_LOCAL);
+    ASSERT_NE(plugin, nullptr) << dlerror();
+    using Report = uint64_t (*)();
+    const auto report = reinterpret_cast<Report>(dlsym(plugin, "plugin_report"));
+    ASSERT_NE(report, nullptr);
+    std::thread([&] {
+        EXPECT_NE(report(), 0u);
+        dlclose(plugin);
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // which keep it
+        EXPECT_FALSE(is_mapped("proofs_plugin")) << "it was not unloaded, so nothing was shown";
+#endif
+    }).join();
 }
 
 }  // namespace
