@@ -6,11 +6,7 @@ namespace ttmem::access {
 
 namespace {
 
-census::Census look() {
-    census::Census census;
-    sources::segments::discover(sources::Proc(), census);
-    return census;
-}
+census::Census look() { return sources::segments::census_of(sources::segments::discover(sources::Proc())); }
 
 std::vector<std::string> notices_of(const census::Census& census) {
     std::vector<std::string> notices;

@@ -98,9 +98,10 @@ std::map<size_t, Asked> find_asked(const std::vector<Report>& reports, const Dev
         if (pid && process.identity.pid != *pid) {
             continue;
         }
-        Asked asked{&process, process.ledger.clock(), {}};
+        Asked asked{&process, process.ledger->clock(), {}};
         for (const segment::SetTotals& set : reports[i].totals.sets) {
-            asked.sets[set.index] = {table.positions(i, set.set.members), process.ledger.name(set.set.label)};
+            asked.sets[set.index] = {table.positions(i, set.set.members),
+                                     process.ledger->name(set.set.label)};
         }
         result.emplace(i, std::move(asked));
     }
@@ -109,7 +110,7 @@ std::map<size_t, Asked> find_asked(const std::vector<Report>& reports, const Dev
 
 void add_matches(FirstMatches& matches, size_t report, const Asked& asked, std::optional<Kind> kind,
                  std::optional<size_t> device) {
-    asked.process->ledger.for_each_live([&](segment::SlotRef slot, const segment::Allocation& a) {
+    asked.process->ledger->for_each_live([&](segment::SlotRef slot, const segment::Allocation& a) {
         const auto set = asked.sets.find(a.set);
         const auto its_kind = kind_of(a.kind);
         if (set == asked.sets.end() || !its_kind || (kind && its_kind != kind)) {
@@ -124,7 +125,7 @@ void add_matches(FirstMatches& matches, size_t report, const Asked& asked, std::
 }
 
 LiveAllocation describe(const segment::Allocation& a, const Asked& asked, const DeviceTable& table) {
-    const segment::Reader& ledger = asked.process->ledger;
+    const segment::Reader& ledger = *asked.process->ledger;
     const SetDevices& set = asked.sets.at(a.set);
     LiveAllocation live;
     live.pid = asked.process->identity.pid;
@@ -152,9 +153,9 @@ LiveAllocation describe(const segment::Allocation& a, const Asked& asked, const 
 
 }  // namespace
 
-base::Expected<AllocationPage> list_allocations(Census& census, const AllocationQuery& query) {
+base::Expected<AllocationPage> list_allocations(const Census& census, const AllocationQuery& query) {
     const std::vector<Report> reports = read_reports(census);
-    const DeviceTable table(census.device_ids, reports);
+    const DeviceTable table(*census.device_ids, reports);
     const auto device = query.device ? find_device(table, *query.device) : std::nullopt;
     if (query.device && !device) {
         return base::error(base::Error::Code::gone, "no tracked process has a device " + *query.device +

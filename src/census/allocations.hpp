@@ -48,6 +48,6 @@ struct AllocationPage {
 };
 
 // An error where the device or the process asked for is not there.
-base::Expected<AllocationPage> list_allocations(Census& census, const AllocationQuery& query);
+base::Expected<AllocationPage> list_allocations(const Census& census, const AllocationQuery& query);
 
 }  // namespace ttmem::census

@@ -4,6 +4,7 @@
 // Who is on this host. The census holds no figures: it knows where they are, and census/figures.hpp and
 // census/allocations.hpp read them there when somebody asks.
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -22,7 +23,7 @@ struct Skipped {
 struct Census {
     std::vector<Process> processes;  // by pid
     std::vector<Skipped> skipped;
-    DeviceIds device_ids;
+    std::shared_ptr<DeviceIds> device_ids = std::make_shared<DeviceIds>();  // of all that come from one place
 };
 
 }  // namespace ttmem::census

@@ -19,7 +19,7 @@ std::optional<uint64_t> SmallestFree::bytes(std::optional<uint64_t> where_nothin
     return smallest_ ? smallest_ : where_nothing_is_held;
 }
 
-Counting::Counting(Census& census) : reports(read_reports(census)), table(census.device_ids, reports) {
+Counting::Counting(const Census& census) : reports(read_reports(census)), table(*census.device_ids, reports) {
     for (const DeviceTable::Device& device : table.devices()) {
         figures.devices.push_back(describe(device.id, device.info));
     }
@@ -63,11 +63,14 @@ void add_process(std::vector<ProcessFigures>& processes, ProcessFigures process)
 }
 
 // From what was gathered about a device, what depends on all of it.
-void finish(DeviceFigures& device, const Workings& workings, const ttmem_device_info& info) {
+void finish(DeviceFigures& device, const Workings& workings, const ttmem_device_info& info, Depth depth) {
     for (size_t kind = 0; kind < kDeviceKinds; ++kind) {
         const Peak peak = combine(workings.peaks[kind]);
         device.memory[kind].peak = peak.bytes;
         device.memory[kind].peak_exact = peak.exact && !workings.peaks_lost;
+    }
+    if (depth == Depth::pools) {
+        return;
     }
     for (size_t kind = 0; kind < kPoolKinds; ++kind) {
         const Bank bank = bank_of(info, static_cast<Kind>(kind));
@@ -80,17 +83,19 @@ void finish(DeviceFigures& device, const Workings& workings, const ttmem_device_
 
 }  // namespace
 
-Figures count(Census& census) {
+Figures count(const Census& census, Depth depth) {
     Counting counting(census);
     for (size_t report = 0; report < counting.reports.size(); ++report) {
         ProcessFigures process = introduce(*counting.reports[report].process);
         process.devices = count_pools(counting, report);
         add_process(counting.figures.processes, std::move(process));
-        count_ledger(counting, report);
+        if (depth == Depth::ledgers) {
+            count_ledger(counting, report);
+        }
         note_inexactness(counting, report);
     }
     for (size_t i = 0; i < counting.figures.devices.size(); ++i) {
-        finish(counting.figures.devices[i], counting.workings[i], counting.table.devices()[i].info);
+        finish(counting.figures.devices[i], counting.workings[i], counting.table.devices()[i].info, depth);
     }
     for (const Skipped& skipped : census.skipped) {
         if (!skipped.is_foreign) {

@@ -7,23 +7,15 @@ namespace ttmem::census {
 
 namespace {
 
-// The free blocks of a set on each of its members. Members mostly are alike: then the last answer serves again.
+// The largest free blocks of a set on each of its members.
 void add_free_space(Counting& counting, size_t report, uint64_t members, size_t kind, const SetScan& scan) {
     const auto& devices = counting.reports[report].devices;
-    std::optional<Bank> last;
-    std::optional<uint64_t> largest;
     for (size_t entry = 0; entry < devices.size(); ++entry) {
         const auto position = counting.table.position(report, entry);
-        if (!position || (members >> entry & 1) == 0) {
-            continue;
+        if (position && (members >> entry & 1) != 0) {
+            const Bank bank = bank_of(*devices[entry], static_cast<Kind>(kind));
+            counting.workings[*position].free[kind].add(scan.largest_free(kind, bank));
         }
-        const Bank bank = bank_of(*devices[entry], static_cast<Kind>(kind));
-        if (last != bank) {
-            last = bank;
-            largest =
-                scan.has_unknown_sizes[kind] ? std::nullopt : largest_free_block(scan.blocks[kind], bank);
-        }
-        counting.workings[*position].free[kind].add(largest);
     }
 }
 
@@ -38,20 +30,20 @@ void add_reach(L1Reach& reach, const segment::Reader& ledger, const SetScan& sca
 }  // namespace
 
 void count_ledger(Counting& counting, size_t report) {
-    const segment::Reader& ledger = counting.reports[report].process->ledger;
-    const std::map<uint32_t, SetScan> scans = scan_ledger(ledger);
+    const Process& process = *counting.reports[report].process;
+    const std::shared_ptr<const SetScans> scans = process.scan->of(*process.ledger);
     for (const segment::SetTotals& set : counting.reports[report].totals.sets) {
-        const auto scan = scans.find(set.index);
-        if (scan == scans.end()) {
+        const auto scan = scans->find(set.index);
+        if (scan == scans->end()) {
             continue;
         }
         for (size_t kind = 0; kind < kPoolKinds; ++kind) {
-            if (!scan->second.blocks[kind].empty()) {
+            if (!scan->second.free[kind].empty()) {
                 add_free_space(counting, report, set.set.members, kind, scan->second);
             }
         }
         for (const size_t position : counting.table.positions(report, set.set.members)) {
-            add_reach(counting.workings[position].l1_reach, ledger, scan->second);
+            add_reach(counting.workings[position].l1_reach, *process.ledger, scan->second);
         }
     }
 }

@@ -101,7 +101,7 @@ void note_inexactness(Counting& counting, size_t report) {
     };
     for (uint32_t i = 0; i < segment::kInexactCounters; ++i) {
         const auto what = static_cast<segment::Inexact>(i);
-        note(segment::reason(what), process.ledger.inexact(what));
+        note(segment::reason(what), process.ledger->inexact(what));
     }
     uint64_t reserved_unknown = 0;
     uint64_t negative = 0;

@@ -36,7 +36,7 @@ struct Workings {
 };
 
 struct Counting {
-    explicit Counting(Census& census);
+    explicit Counting(const Census& census);
 
     std::vector<Report> reports;
     DeviceTable table;

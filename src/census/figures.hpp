@@ -112,7 +112,11 @@ struct Figures {
     bool operator==(const Figures&) const = default;
 };
 
-// Reads them now. Totals come from the pools, and after a death from the ledger; free blocks and cores from a scan.
-Figures count(Census& census);
+// How far to look: totals come from the pools, and after a death from the ledger; free blocks and cores from a scan of the
+// ledgers, which takes its time where much is live. What was not looked for is absent.
+enum class Depth : uint8_t { pools, ledgers };
+
+// Reads them now.
+Figures count(const Census& census, Depth depth = Depth::ledgers);
 
 }  // namespace ttmem::census

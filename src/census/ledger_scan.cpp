@@ -4,18 +4,28 @@
 #include <algorithm>
 
 #include "census/arithmetic.hpp"
+#include "census/device_facts.hpp"
 
 namespace ttmem::census {
 
 namespace {
 
-void add_block(SetScan& set, Kind kind, const segment::Allocation& a) {
+using Devices = std::vector<std::optional<ttmem_device_info>>;
+
+// What a pass collects of one set on the way to its scan.
+struct Collected {
+    std::array<std::vector<Block>, kPoolKinds> blocks;
+    std::array<bool, kPoolKinds> has_unknown_sizes{};  // a block whose reserved size is not known
+    SetScan scan;
+};
+
+void add_block(Collected& set, Kind kind, const segment::Allocation& a) {
     set.blocks[index_of(kind)].push_back({a.address, a.reserved});
     if ((a.flags & segment::kReservedUnknown) != 0) {
         set.has_unknown_sizes[index_of(kind)] = true;
     }
     if (kind == Kind::l1) {
-        set.lowest_l1 = std::min(set.lowest_l1.value_or(a.address), a.address);
+        set.scan.lowest_l1 = std::min(set.scan.lowest_l1.value_or(a.address), a.address);
     }
 }
 
@@ -27,29 +37,112 @@ void add_circular_buffer(SetScan& set, const segment::Allocation& a) {
     }
 }
 
-}  // namespace
-
-std::map<uint32_t, SetScan> scan_ledger(const segment::Reader& reader) {
-    std::map<uint32_t, SetScan> sets;
+std::map<uint32_t, Collected> pass_over(const segment::Reader& reader) {
+    std::map<uint32_t, Collected> sets;
+    Collected* last = nullptr;
+    uint32_t last_index = UINT32_MAX;
     reader.for_each_live([&](segment::SlotRef, const segment::Allocation& a) {
         const std::optional<Kind> kind = kind_of(a.kind);
         if (!kind || !segment::adds_bytes(a.flags)) {
             return true;
         }
+        if (last_index != a.set) {
+            last_index = a.set;
+            last = &sets[a.set];
+        }
         if (index_of(*kind) < kPoolKinds) {
-            add_block(sets[a.set], *kind, a);
+            add_block(*last, *kind, a);
         } else if (*kind == Kind::cb) {
-            add_circular_buffer(sets[a.set], a);
+            add_circular_buffer(last->scan, a);
         }
         return true;
     });
-    for (auto& [index, set] : sets) {
-        for (auto& blocks : set.blocks) {
-            std::sort(blocks.begin(), blocks.end(),
-                      [](const Block& a, const Block& b) { return a.address < b.address; });
+    return sets;
+}
+
+// The free blocks in the banks of the members of a set.
+void find_free_space(Collected& set, uint64_t members, const Devices& devices) {
+    for (size_t kind = 0; kind < kPoolKinds; ++kind) {
+        std::vector<Block>& blocks = set.blocks[kind];
+        std::sort(blocks.begin(), blocks.end(),
+                  [](const Block& a, const Block& b) { return a.address < b.address; });
+        for (size_t entry = 0; !blocks.empty() && entry < devices.size(); ++entry) {
+            if (!devices[entry] || (members >> entry & 1) == 0) {
+                continue;
+            }
+            const Bank bank = bank_of(*devices[entry], static_cast<Kind>(kind));
+            auto& free = set.scan.free[kind];
+            if (std::none_of(free.begin(), free.end(),
+                             [&](const auto& known) { return known.first == bank; })) {
+                free.emplace_back(
+                    bank, set.has_unknown_sizes[kind] ? std::nullopt : largest_free_block(blocks, bank));
+            }
+        }
+        blocks = {};
+    }
+}
+
+std::shared_ptr<const SetScans> scan_ledger(const segment::Reader& reader, const Devices& devices) {
+    std::map<uint32_t, Collected> collected = pass_over(reader);
+    auto scans = std::make_shared<SetScans>();
+    for (const segment::SetTotals& set : reader.sets()) {
+        if (const auto found = collected.find(set.index); found != collected.end()) {
+            find_free_space(found->second, set.set.members, devices);
+            scans->emplace(set.index, std::move(found->second.scan));
         }
     }
-    return sets;
+    return scans;
+}
+
+// Nothing while an event is being recorded.
+std::optional<uint64_t> events_if_quiet(const segment::Reader& reader) {
+    uint64_t events = 0;
+    for (const segment::WriterState& writer : reader.writers()) {
+        if (writer.intent != 0) {
+            return std::nullopt;
+        }
+        events += writer.written;
+    }
+    return events;
+}
+
+std::vector<Bank> banks_of(const Devices& devices) {
+    std::vector<Bank> banks;
+    for (const auto& info : devices) {
+        for (size_t kind = 0; kind < kPoolKinds; ++kind) {
+            banks.push_back(info ? bank_of(*info, static_cast<Kind>(kind)) : Bank{});
+        }
+    }
+    return banks;
+}
+
+}  // namespace
+
+std::optional<uint64_t> SetScan::largest_free(size_t kind, const Bank& bank) const {
+    for (const auto& [known, largest] : free[kind]) {
+        if (known == bank) {
+            return largest;
+        }
+    }
+    return std::nullopt;
+}
+
+std::shared_ptr<const SetScans> LedgerScan::of(const segment::Reader& reader) {
+    const std::lock_guard lock(mutex_);
+    const Devices devices = reader.devices();
+    std::vector<Bank> banks = banks_of(devices);
+    const std::optional<uint64_t> before = events_if_quiet(reader);
+    if (last_ != nullptr && before == events_ && banks == banks_) {
+        return last_;
+    }
+    std::shared_ptr<const SetScans> scans = scan_ledger(reader, devices);
+    last_ = nullptr;
+    if (before && events_if_quiet(reader) == before) {
+        events_ = *before;
+        banks_ = std::move(banks);
+        last_ = scans;
+    }
+    return scans;
 }
 
 }  // namespace ttmem::census

@@ -2,9 +2,10 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
+#include <memory>
 #include <string>
 
+#include "census/ledger_scan.hpp"
 #include "segment/reader.hpp"
 
 namespace ttmem::census {
@@ -26,11 +27,18 @@ struct Identity {
 
 enum class State : uint8_t { live, dead };
 
-// One process that says what it holds.
+// One process that says what it holds. Copies are of the same ledger: who still reads keeps it, whoever else lets it go.
 struct Process {
+    Process(Identity who, State is, segment::Reader reader)
+        : identity(std::move(who)),
+          state(is),
+          ledger(std::make_shared<const segment::Reader>(std::move(reader))),
+          scan(std::make_shared<LedgerScan>()) {}
+
     Identity identity;
     State state = State::live;
-    segment::Reader ledger;
+    std::shared_ptr<const segment::Reader> ledger;
+    std::shared_ptr<LedgerScan> scan;
 };
 
 }  // namespace ttmem::census

@@ -91,8 +91,9 @@ std::vector<Report> read_reports(const Census& census) {
     for (const Process& process : census.processes) {
         Report report;
         report.process = &process;
-        report.totals = process.state == State::dead ? last_totals(process.ledger) : process.ledger.totals();
-        report.devices = process.ledger.devices();  // after the sets, so that it has all that they name
+        report.totals =
+            process.state == State::dead ? last_totals(*process.ledger) : process.ledger->totals();
+        report.devices = process.ledger->devices();  // after the sets, so that it has all that they name
         reports.push_back(std::move(report));
     }
     return reports;

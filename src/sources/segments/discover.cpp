@@ -7,8 +7,9 @@
 #include <cerrno>
 #include <cstring>
 #include <map>
-#include <set>
 #include <utility>
+
+#include "base/pidfd.hpp"
 
 namespace ttmem::sources::segments {
 
@@ -18,7 +19,8 @@ namespace {
 
 std::string link_of_segment() { return "/memfd:" + std::string(segment::kMemfdName) + " (deleted)"; }
 
-using FileId = std::pair<dev_t, ino_t>;
+// More are no honest process's: one that it is linked with, and one a plug-in.
+constexpr size_t kMostSegmentsOfOne = 64;
 
 // A file that is named like a segment, met under one process or several.
 struct File {
@@ -65,7 +67,7 @@ std::string descriptor_folder(const ProcessFolder& folder) {
 
 class Search {
 public:
-    Search(const Proc& proc, census::Census& census) : proc_(proc), census_(census) {}
+    Search(const Proc& proc, const std::set<FileId>& known) : proc_(proc), known_(known) {}
 
     void look_at(uint32_t pid) {
         const auto folder = proc_.open(pid);
@@ -73,21 +75,26 @@ public:
             return;
         }
         const std::string descriptors = descriptor_folder(*folder);
-        std::optional<census::Identity> identity;
+        std::optional<Holder> holder;
+        size_t seen = 0;
         for (const uint32_t number : folder->numbers_in(descriptors)) {
             const std::string path = descriptors + "/" + std::to_string(number);
             if (folder->read_link(path) != link_of_segment()) {
                 continue;
             }
-            if (!identity && !(identity = proc_.identify(pid, *folder))) {
+            if (++seen > kMostSegmentsOfOne) {
+                found_.skipped.push_back({pid, "segments are too many, the rest skipped", false});
                 return;
             }
-            look_at(*identity, *folder, path);
+            if (!holder && !(holder = identify(pid, *folder))) {
+                return;
+            }
+            look_at(*holder, *folder, path);
         }
     }
 
     // When every holder is known: what was nobody's own.
-    void finish() {
+    Found finish() {
         std::set<uint32_t> told;  // one line a process, however many it holds
         for (const auto& [id, file] : files_) {
             const bool is_unfinished = file.problem && file.problem->code == Error::Code::unfinished;
@@ -98,18 +105,35 @@ public:
             const std::string why =
                 file.problem ? file.problem->text
                              : "is not its own (it names process " + std::to_string(file.reader->pid()) + ")";
-            census_.skipped.push_back({file.first_writer, "segment " + why + ", skipped", !file.problem});
+            found_.skipped.push_back({file.first_writer, "segment " + why + ", skipped", !file.problem});
         }
+        return std::move(found_);
     }
 
 private:
-    void look_at(const census::Identity& identity, const ProcessFolder& folder, const std::string& path) {
+    struct Holder {
+        census::Identity identity;
+        base::Descriptor handle;
+    };
+
+    // The handle comes first: what the folder tells after that is of a process that lived on, so both are of the same.
+    std::optional<Holder> identify(uint32_t pid, const ProcessFolder& folder) const {
+        base::Descriptor handle = base::open_process(static_cast<pid_t>(pid));
+        auto identity = handle ? proc_.identify(pid, folder) : std::nullopt;
+        return identity ? std::optional(Holder{std::move(*identity), std::move(handle)}) : std::nullopt;
+    }
+
+    void look_at(const Holder& holder, const ProcessFolder& folder, const std::string& path) {
         const base::Descriptor located = folder.locate(path);
         struct stat info {};
         if (!located || !is_named_like_a_segment(located, info)) {
             return;
         }
-        const auto [place, is_new] = files_.try_emplace({info.st_dev, info.st_ino});
+        const FileId id{info.st_dev, info.st_ino};
+        if (known_.contains(id)) {
+            return;
+        }
+        const auto [place, is_new] = files_.try_emplace(id);
         File& file = place->second;
         if (is_new) {
             if (auto reader = read_segment(located)) {
@@ -118,29 +142,40 @@ private:
                 file.problem = std::move(reader.error());
             }
         }
-        if (file.reader && identity.inner_pid == file.reader->pid() &&
-            identity.start_time == file.reader->start_time()) {
+        if (file.reader && is_owner(holder.identity, *file.reader)) {
             file.has_owner = true;
-            census_.processes.push_back({identity, census::State::live, std::move(*file.reader)});
+            found_.attached.push_back({id,
+                                       base::Descriptor(fcntl(holder.handle.get(), F_DUPFD_CLOEXEC, 0)),
+                                       {holder.identity, census::State::live, std::move(*file.reader)}});
             file.reader.reset();
         } else if (file.first_writer == 0 && !folder.is_read_only(path)) {
-            file.first_writer = identity.pid;
+            file.first_writer = holder.identity.pid;
         }
     }
 
     const Proc& proc_;
-    census::Census& census_;
+    const std::set<FileId>& known_;
+    Found found_;
     std::map<FileId, File> files_;
 };
 
 }  // namespace
 
-void discover(const Proc& proc, census::Census& census) {
-    Search search(proc, census);
+Found discover(const Proc& proc, const std::set<FileId>& known) {
+    Search search(proc, known);
     for (const uint32_t pid : proc.pids()) {
         search.look_at(pid);
     }
-    search.finish();
+    return search.finish();
+}
+
+census::Census census_of(Found found) {
+    census::Census census;
+    for (Attached& attached : found.attached) {
+        census.processes.push_back(std::move(attached.process));
+    }
+    census.skipped = std::move(found.skipped);
+    return census;
 }
 
 }  // namespace ttmem::sources::segments

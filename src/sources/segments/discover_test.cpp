@@ -15,6 +15,7 @@
 #include <functional>
 #include <thread>
 
+#include "base/pidfd.hpp"
 #include "base/proc_stat.hpp"
 #include "census/segment_test_support.hpp"
 #include "ttmem/ttmem.h"
@@ -97,11 +98,7 @@ Seen seen_of(const census::Census& census, uint32_t pid) {
     return seen;
 }
 
-census::Census look() {
-    census::Census census;
-    discover(Proc(), census);
-    return census;
-}
+census::Census look() { return census_of(discover(Proc())); }
 
 uint64_t own_start_time() {
     const auto text = Proc().open(static_cast<uint32_t>(getpid()))->read("stat");
@@ -144,7 +141,7 @@ TEST(Discover, FindsATrackedProcessWithTheKernelsWordOnWhoItIs) {
     EXPECT_EQ(identity.inner_pid, process.pid());
     EXPECT_EQ(identity.uid, geteuid());
     EXPECT_EQ(identity.comm, "sources_segment");
-    EXPECT_EQ(seen.processes[0]->ledger.totals().sets.at(0).pools[TTMEM_DRAM].used, 400u);
+    EXPECT_EQ(seen.processes[0]->ledger->totals().sets.at(0).pools[TTMEM_DRAM].used, 400u);
 }
 
 TEST(Discover, AProcessThatHasEndedIsNotThere) {
@@ -302,7 +299,7 @@ TEST(Discover, AProcessInAPidNamespaceOfItsOwnIsFoundByItsInnermostPid) {
     const Seen seen = seen_of(census, static_cast<uint32_t>(shared->pid));
     ASSERT_THAT(seen.processes, SizeIs(1));
     EXPECT_EQ(seen.processes[0]->identity.inner_pid, 1u);
-    EXPECT_EQ(seen.processes[0]->ledger.pid(), 1u);
+    EXPECT_EQ(seen.processes[0]->ledger->pid(), 1u);
     kill(shared->pid, SIGKILL);
     munmap(shared, sizeof(Shared));
 }
@@ -391,6 +388,19 @@ TEST(Discover, AnotherUsersProcessIsSimplyNotThere) {
     EXPECT_EQ(status, 0);
 }
 
+TEST(Discover, WhatIsKnownIsNotLookedAtAgain) {
+    const LivingProcess process(track_something);
+    const auto is_it = [&](const Attached& attached) {
+        return attached.process.identity.pid == process.pid();
+    };
+    const Found first = discover(Proc());
+    const auto it = std::find_if(first.attached.begin(), first.attached.end(), is_it);
+    ASSERT_NE(it, first.attached.end());
+    EXPECT_FALSE(base::has_ended(it->handle));
+    const Found second = discover(Proc(), {it->file});
+    EXPECT_EQ(std::count_if(second.attached.begin(), second.attached.end(), is_it), 0);
+}
+
 TEST(Discover, ALinkWhoseProcessIsJustEndingIsPassedOver) {
     char root[] = "/tmp/ttmem-proc-XXXXXX";
     ASSERT_NE(mkdtemp(root), nullptr);
@@ -398,10 +408,9 @@ TEST(Discover, ALinkWhoseProcessIsJustEndingIsPassedOver) {
     std::filesystem::create_directories(folder);
     std::filesystem::create_symlink("/memfd:ttmem (deleted)",
                                     folder / "5");  // leads nowhere, and nobody is there
-    census::Census census;
-    discover(Proc(root), census);
-    EXPECT_THAT(census.processes, IsEmpty());
-    EXPECT_THAT(census.skipped, IsEmpty());
+    const Found found = discover(Proc(root));
+    EXPECT_THAT(found.attached, IsEmpty());
+    EXPECT_THAT(found.skipped, IsEmpty());
     std::filesystem::remove_all(root);
 }
 
