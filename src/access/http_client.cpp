@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "access/http_client.hpp"
+
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <sys/un.h>
+
+#include <algorithm>
+#include <array>
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/error.hpp>
+#include <boost/beast/core/buffers_range.hpp>
+#include <boost/beast/core/flat_buffer.hpp>
+#include <boost/beast/http/buffer_body.hpp>
+#include <boost/beast/http/parser.hpp>
+#include <boost/beast/http/read.hpp>
+#include <boost/beast/http/string_body.hpp>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "base/descriptor.hpp"
+
+namespace ttmem::access {
+
+namespace asio = boost::asio;
+namespace beast = boost::beast;
+using base::Error;
+using boost::system::error_code;
+using Clock = std::chrono::steady_clock;
+using std::chrono::milliseconds;
+
+namespace {
+
+constexpr size_t kMostOfAnEvent = size_t{256} << 20;  // the first one of a stream is a whole view
+constexpr size_t kMostOfARefusal = size_t{64} << 10;
+
+// A connected socket that is read from until a point in time; what Beast calls a stream.
+class Wire {
+public:
+    explicit Wire(base::Descriptor socket) : socket_(std::move(socket)) {}
+
+    void set_deadline(Clock::time_point deadline) { deadline_ = deadline; }
+
+    template <class Buffers>
+    size_t read_some(const Buffers& buffers, error_code& error) {
+        for (const asio::mutable_buffer buffer : beast::buffers_range_ref(buffers)) {
+            if (buffer.size() != 0) {
+                return read(buffer.data(), buffer.size(), error);
+            }
+        }
+        error = {};
+        return 0;
+    }
+
+    template <class Buffers>
+    size_t read_some(const Buffers& buffers) {
+        error_code error;
+        const size_t count = read_some(buffers, error);
+        if (error) {
+            throw boost::system::system_error(error);
+        }
+        return count;
+    }
+
+    void write(std::string_view text, error_code& error) {
+        error = {};
+        while (!text.empty()) {
+            const ssize_t count = send(socket_.get(), text.data(), text.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+            if (count >= 0) {
+                text.remove_prefix(static_cast<size_t>(count));
+            } else if (errno != EINTR && !(errno == EAGAIN && wait(POLLOUT, error))) {
+                error = error ? error : error_code(errno, boost::system::system_category());
+                return;
+            }
+        }
+    }
+
+private:
+    size_t read(void* data, size_t size, error_code& error) {
+        error = {};
+        while (true) {
+            const ssize_t count = recv(socket_.get(), data, size, MSG_DONTWAIT);
+            if (count > 0) {
+                return static_cast<size_t>(count);
+            }
+            if (count == 0) {
+                error = asio::error::eof;
+            } else if (errno == EINTR || (errno == EAGAIN && wait(POLLIN, error))) {
+                continue;
+            } else if (!error) {
+                error = error_code(errno, boost::system::system_category());
+            }
+            return 0;
+        }
+    }
+
+    bool wait(short what, error_code& error) {
+        const auto left = std::chrono::ceil<milliseconds>(deadline_ - Clock::now());
+        pollfd ready{socket_.get(), what, 0};
+        // A second at a time, so that any deadline fits.
+        const auto turn = std::clamp(left, milliseconds(0), milliseconds(1000));
+        if (poll(&ready, 1, static_cast<int>(turn.count())) == 0 && Clock::now() >= deadline_) {
+            error = asio::error::timed_out;
+            return false;
+        }
+        return true;
+    }
+
+    base::Descriptor socket_;
+    Clock::time_point deadline_;
+};
+
+std::string daemon_at(const std::filesystem::path& socket) { return "the daemon at " + socket.string(); }
+
+tl::unexpected<Error> connect_error(const std::filesystem::path& socket, int number) {
+    if (number == ENOENT || number == ECONNREFUSED || number == ENOTDIR) {
+        return base::error(Error::Code::gone,
+                           "no daemon answers at " + socket.string() +
+                               " (start it with 'systemctl start ttmemd', or ttmemd by hand)");
+    }
+    if (number == EAGAIN) {
+        return base::error(Error::Code::failed,
+                           daemon_at(socket) + " takes no connection (it hangs, or too many ask it)");
+    }
+    return base::error(Error::Code::failed,
+                       "can't reach " + daemon_at(socket) + ": " + std::strerror(number));
+}
+
+// Connecting waits only while the daemon's queue is full, and no longer than `patience`.
+base::Expected<Wire> connect_to(const std::filesystem::path& path, milliseconds patience) {
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    if (path.native().size() >= sizeof address.sun_path) {
+        return connect_error(path, ENAMETOOLONG);
+    }
+    std::memcpy(address.sun_path, path.c_str(), path.native().size());
+    base::Descriptor socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    if (!socket) {
+        return connect_error(path, errno);
+    }
+    const auto bounded = std::max(patience, milliseconds(1));  // 0 would be for ever
+    const timeval limit{bounded.count() / 1000, bounded.count() % 1000 * 1000};
+    setsockopt(socket.get(), SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
+    if (connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
+        return connect_error(path, errno);
+    }
+    return Wire(std::move(socket));
+}
+
+tl::unexpected<Error> read_error(const std::filesystem::path& socket, const error_code& error,
+                                 milliseconds limit) {
+    if (error == asio::error::timed_out) {
+        return base::error(Error::Code::failed, daemon_at(socket) + " says nothing for " +
+                                                    std::to_string(limit.count()) +
+                                                    " ms (it hangs, or the host is very busy)");
+    }
+    if (error == beast::http::error::end_of_stream || error == beast::http::error::partial_message ||
+        error == asio::error::connection_reset || error == asio::error::broken_pipe ||
+        error == asio::error::eof) {
+        return base::error(Error::Code::failed, daemon_at(socket) +
+                                                    " broke off its answer (it was stopped, or cut a "
+                                                    "connection that was too slow; try again)");
+    }
+    if (error.category() == make_error_code(beast::http::error::end_of_stream).category()) {
+        return base::error(Error::Code::refused,
+                           "what answers at " + socket.string() + " does not speak HTTP: " + error.message());
+    }
+    return base::error(Error::Code::failed, "can't read from " + daemon_at(socket) + ": " + error.message());
+}
+
+base::Expected<Wire> ask(const std::filesystem::path& socket, const std::string& target,
+                         const std::string& fields, milliseconds limit) {
+    const auto is_bad = [](char c) { return static_cast<unsigned char>(c) <= ' ' || c == '\x7f'; };
+    if (std::any_of(target.begin(), target.end(), is_bad)) {
+        return base::error(Error::Code::failed, "'" + target + "' can't be asked for (escape its values)");
+    }
+    const auto deadline = Clock::now() + limit;
+    auto wire = connect_to(socket, limit);
+    if (!wire) {
+        return wire;
+    }
+    wire->set_deadline(deadline);
+    error_code error;
+    wire->write("GET " + target + " HTTP/1.1\r\nHost: localhost\r\n" + fields + "\r\n", error);
+    // A daemon that has too many connections says so and closes before it was asked.
+    if (error && error != asio::error::broken_pipe && error != asio::error::connection_reset) {
+        return read_error(socket, error, limit);
+    }
+    return wire;
+}
+
+}  // namespace
+
+base::Expected<HttpAnswer> http_get(const std::filesystem::path& socket, const std::string& target,
+                                    milliseconds deadline) {
+    auto wire = ask(socket, target, "Connection: close\r\n", deadline);
+    if (!wire) {
+        return tl::unexpected(wire.error());
+    }
+    beast::flat_buffer buffer;
+    beast::http::response_parser<beast::http::string_body> parser;
+    parser.body_limit(boost::none);
+    error_code error;
+    beast::http::read(*wire, buffer, parser, error);
+    if (error) {
+        return read_error(socket, error, deadline);
+    }
+    return HttpAnswer{parser.get().result_int(), std::move(parser.get().body())};
+}
+
+base::Expected<void> http_stream(const std::filesystem::path& socket, const std::string& target,
+                                 const std::string& last_event_id, const TakeEvent& take,
+                                 milliseconds silence) {
+    std::string fields = "Accept: text/event-stream\r\n";
+    if (!last_event_id.empty() && last_event_id.find_first_of("\r\n") == std::string::npos) {
+        fields += "Last-Event-ID: " + last_event_id + "\r\n";
+    }
+    auto wire = ask(socket, target, fields, silence);
+    if (!wire) {
+        return tl::unexpected(wire.error());
+    }
+    beast::flat_buffer buffer;
+    beast::http::response_parser<beast::http::buffer_body> parser;
+    parser.body_limit(boost::none);
+    error_code error;
+    beast::http::read_header(*wire, buffer, parser, error);
+    EventParser events(kMostOfAnEvent);
+    std::string refusal;
+    std::array<char, 16 * 1024> bytes{};
+    while (!error && !parser.is_done() && refusal.size() < kMostOfARefusal) {
+        wire->set_deadline(Clock::now() + silence);
+        auto& body = parser.get().body();
+        body.data = bytes.data();
+        body.size = bytes.size();
+        beast::http::read_some(*wire, buffer, parser, error);
+        if (error == beast::http::error::need_buffer) {
+            error = {};
+        }
+        const std::string_view text(bytes.data(), bytes.size() - body.size);
+        if (parser.get().result_int() != 200) {
+            refusal += text;
+            continue;
+        }
+        const auto fed = events.feed(text, take);
+        if (fed == EventParser::Fed::was_stopped) {
+            return {};
+        }
+        if (fed == EventParser::Fed::is_too_long) {
+            return base::error(Error::Code::refused, daemon_at(socket) + " sends an event without an end");
+        }
+    }
+    if (error) {
+        return read_error(socket, error, silence);
+    }
+    if (parser.get().result_int() != 200) {
+        refusal.erase(refusal.find_last_not_of('\n') + 1);
+        return base::error(Error::Code::refused, daemon_at(socket) + " answers " +
+                                                     std::to_string(parser.get().result_int()) + " to " +
+                                                     target + ": " + refusal);
+    }
+    return base::error(Error::Code::gone, daemon_at(socket) + " has ended its stream (ask again to go on)");
+}
+
+std::string escape(std::string_view text) {
+    constexpr std::string_view kPlain = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~";
+    constexpr std::string_view kDigits = "0123456789ABCDEF";
+    std::string result;
+    for (const char c : text) {
+        if (kPlain.find(c) != std::string_view::npos) {
+            result += c;
+        } else {
+            const auto byte = static_cast<unsigned char>(c);
+            result += {'%', kDigits[byte >> 4], kDigits[byte & 15]};
+        }
+    }
+    return result;
+}
+
+}  // namespace ttmem::access
