@@ -2,14 +2,13 @@
 #include "daemon/http/connection.hpp"
 
 #include <algorithm>
-#include <array>
 #include <boost/asio/write.hpp>
 #include <boost/beast/core/string.hpp>
 #include <boost/beast/http/read.hpp>
-#include <cstdio>
 
 #include "daemon/http/answer.hpp"
 #include "daemon/http/host.hpp"
+#include "daemon/http/wire_text.hpp"
 
 namespace ttmem::daemon::http {
 
@@ -24,19 +23,6 @@ constexpr size_t kSlice = size_t{64} << 10;  // must be taken within the time li
 constexpr size_t kRubbish = size_t{1}
                             << 20;  // is read from a caller who was answered, that it may read the answer
 constexpr size_t kRubbishAtOnce = size_t{4} << 10;
-
-std::string head_text(unsigned status, const std::string& content_type) {
-    const auto reason = beast::http::obsolete_reason(static_cast<beast::http::status>(status));
-    return "HTTP/1.1 " + std::to_string(status) + " " + std::string(reason) +
-           "\r\nServer: ttmemd\r\nContent-Type: " + content_type +
-           "\r\nCache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\n";
-}
-
-std::string chunk(const std::string& text) {
-    std::array<char, 24> size{};
-    snprintf(size.data(), size.size(), "%zx\r\n", text.size());
-    return size.data() + text + "\r\n";
-}
 
 }  // namespace
 
@@ -136,7 +122,7 @@ void Connection::answer(Response response, const std::string& more_fields) {
     if (is_chunked_) {
         text += "Transfer-Encoding: chunked\r\n";
     } else if (!response.more) {
-        text += "Content-Length: " + std::to_string(response.body.size()) + "\r\n";
+        text += length_text(response.body.size());
     }
     text += keep_alive_ ? "\r\n" : "Connection: close\r\n\r\n";
     if (is_head_) {
@@ -301,7 +287,7 @@ void Connection::close() {
     error_code ignored;
     socket_.close(ignored);
     deadline_.cancel();
-    core_->connections.erase(self);
+    core_->remove(self, caller_);
 }
 
 void Connection::set_deadline(std::chrono::milliseconds after) {
@@ -316,10 +302,10 @@ void Connection::set_deadline(std::chrono::milliseconds after) {
 
 void Connection::clear_deadline() { deadline_.expires_at(Clock::time_point::max()); }
 
-void serve(Connection::Socket socket, Caller caller, bool check_host, const std::shared_ptr<Core>& core) {
-    const auto connection =
-        std::make_shared<Connection>(std::move(socket), std::move(caller), check_host, core);
-    core->connections.insert(connection);
+void serve(Connection::Socket socket, const Caller& caller, bool check_host,
+           const std::shared_ptr<Core>& core) {
+    const auto connection = std::make_shared<Connection>(std::move(socket), caller, check_host, core);
+    core->add(connection, caller);
     connection->read_request();
 }
 

@@ -7,6 +7,7 @@
 #include <boost/asio/generic/stream_protocol.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <set>
@@ -63,17 +64,39 @@ struct Core {
           handler(std::move(answers)),
           limits(bounds) {}
 
+    // All who come over TCP are one user: nobody knows who they are.
+    static int64_t user_of(const Caller& caller) { return caller.is_local ? int64_t{caller.uid} : -1; }
+
+    bool has_room_for(const Caller& caller) const {
+        const auto mine = users.find(user_of(caller));
+        return connections.size() < limits.connections &&
+               (mine == users.end() || mine->second < limits.connections_per_user);
+    }
+
+    void add(std::shared_ptr<Closable> connection, const Caller& caller) {
+        connections.insert(std::move(connection));
+        ++users[user_of(caller)];
+    }
+
+    void remove(const std::shared_ptr<Closable>& connection, const Caller& caller) {
+        const auto mine = users.find(user_of(caller));
+        if (connections.erase(connection) != 0 && --mine->second == 0) {
+            users.erase(mine);
+        }
+    }
+
     boost::asio::io_context& loop;
     std::shared_ptr<Gate> gate;
     boost::asio::any_io_executor worker;
     Handler handler;
     Limits limits;
     std::set<std::shared_ptr<Closable>> connections;
-    Server::Counts counts;  // its `connections` is not kept here
+    std::map<int64_t, size_t> users;  // how many of the connections are whose
+    Server::Counts counts;            // its `connections` is not kept here
 };
 
 // Reads requests from the socket and answers them until one side has enough.
-void serve(boost::asio::generic::stream_protocol::socket socket, Caller caller, bool check_host,
+void serve(boost::asio::generic::stream_protocol::socket socket, const Caller& caller, bool check_host,
            const std::shared_ptr<Core>& core);
 
 }  // namespace ttmem::daemon::http

@@ -164,6 +164,32 @@ TEST_F(ServerTest, OneConnectionTooManyIsToldSoAndRoomIsFoundAgain) {
     EXPECT_EQ(get(kRequest).status(), 200u);
 }
 
+TEST_F(ServerTest, OneUserCantKeepOutTheOthers) {
+    Limits limits;
+    limits.connections_per_user = 1;
+    start_echo(limits);
+    const auto asks = [](RawClient& client) {
+        EXPECT_TRUE(client.send(kRequest));
+        return client.read_answer().status();
+    };
+    RawClient mine(path());
+    RawClient of_tcp(port_);
+    EXPECT_EQ(asks(mine), 200u);
+    EXPECT_EQ(asks(of_tcp), 200u);
+    EXPECT_EQ(RawClient(path()).read_answer().status(), 503u);
+    EXPECT_EQ(RawClient(port_).read_answer().status(), 503u);
+    if (geteuid() == 0) {
+        test::expect_passes_in_child([&] {
+            ASSERT_EQ(setresuid(4242, 4242, 4242), 0);
+            RawClient others(path());
+            EXPECT_EQ(asks(others), 200u);
+        });
+    }
+    mine.close();
+    ASSERT_TRUE(test::wait_until([&] { return counts().connections == 1; }));
+    EXPECT_EQ(get(kRequest).status(), 200u);
+}
+
 // Leaves no descriptor for new files while it lives.
 class NoDescriptors {
 public:

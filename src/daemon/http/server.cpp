@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "daemon/http/core.hpp"
+#include "daemon/http/wire_text.hpp"
 
 namespace ttmem::daemon::http {
 
@@ -68,9 +69,8 @@ void close_on_exec(int descriptor) { fcntl(descriptor, F_SETFD, FD_CLOEXEC); }
 void turn_away(int socket) {
     static const std::string answer = [] {
         const Response response = Response::error(503, "too many connections, try again");
-        return "HTTP/1.1 503 Service Unavailable\r\nServer: ttmemd\r\nContent-Type: " +
-               response.content_type + "\r\nContent-Length: " + std::to_string(response.body.size()) +
-               "\r\nRetry-After: 1\r\nConnection: close\r\n\r\n" + response.body;
+        return head_text(response.status, response.content_type) + length_text(response.body.size()) +
+               "Retry-After: 1\r\nConnection: close\r\n\r\n" + response.body;
     }();
     std::array<char, 16 * 1024> rubbish{};
     (void)!send(socket, answer.data(), answer.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
@@ -117,14 +117,15 @@ private:
             });
             return;
         }
-        if (!error && core_->connections.size() >= core_->limits.connections) {
-            ++core_->counts.turned_away;
-            turn_away(socket.native_handle());
-        } else if (!error) {
+        if (!error) {
             close_on_exec(socket.native_handle());
-            Caller caller = caller_of(socket);
-            serve(asio::generic::stream_protocol::socket(std::move(socket)), std::move(caller), check_host_,
-                  core_);
+            const Caller caller = caller_of(socket);
+            if (core_->has_room_for(caller)) {
+                serve(asio::generic::stream_protocol::socket(std::move(socket)), caller, check_host_, core_);
+            } else {
+                ++core_->counts.turned_away;
+                turn_away(socket.native_handle());
+            }
         }
         accept();
     }

@@ -24,6 +24,7 @@ namespace ttmem::daemon::http {
 struct Limits {
     uint32_t header_bytes = 8 * 1024;  // of a request; bodies are refused
     size_t connections = 256;  // one more gets a 503 at once and is closed: better told than kept waiting
+    size_t connections_per_user = 64;  // so that one user can't keep out the others; TCP is one user
     std::chrono::milliseconds idle{
         30'000};  // for a request to come whole, and for 64 KiB of an answer to be taken
     std::chrono::milliseconds linger{
