@@ -70,8 +70,24 @@ struct Maker {
     }
 };
 
-TEST_F(ServerTest, PiecesArriveAsOneBodyAndTheConnectionStays) {
-    Maker maker{3, 5, "head"};
+class PiecesTest : public ServerTest {
+protected:
+    ~PiecesTest() override {
+        stop();
+        worker_.join();
+    }
+
+    // Lives longer than what uses it.
+    Maker& make_maker(size_t pieces, size_t bytes, const std::string& before) {
+        maker_ = std::make_unique<Maker>(pieces, bytes, before);
+        return *maker_;
+    }
+
+    std::unique_ptr<Maker> maker_;
+};
+
+TEST_F(PiecesTest, PiecesArriveAsOneBodyAndTheConnectionStays) {
+    Maker& maker = make_maker(3, 5, "head");
     start(maker.handler());
     RawClient client(path());
     ASSERT_TRUE(client.send(kRequest + kRequest));
@@ -82,16 +98,17 @@ TEST_F(ServerTest, PiecesArriveAsOneBodyAndTheConnectionStays) {
     EXPECT_EQ(client.read_answer().body, "head");  // the maker has no more
 }
 
-TEST_F(ServerTest, PiecesAreMadeOnTheWorkerOneAtATime) {
-    Maker maker{200, 100, ""};
+TEST_F(PiecesTest, PiecesAreMadeOnTheWorkerOneAtATime) {
+    Maker& maker = make_maker(200, 100, "");
     start(maker.handler());
     EXPECT_EQ(get(kRequest).body, maker.all());
+    const std::lock_guard lock(maker.mutex);
     EXPECT_EQ(maker.threads.count(thread_.get_id()), 0u);
     EXPECT_EQ(maker.most_at_once, 1u);
 }
 
-TEST_F(ServerTest, WithoutPiecesAnEmptyBodyIsStillABody) {
-    Maker maker{0, 0, ""};
+TEST_F(PiecesTest, WithoutPiecesAnEmptyBodyIsStillABody) {
+    Maker& maker = make_maker(0, 0, "");
     start(maker.handler());
     const auto answer = get(kRequest);
     EXPECT_EQ(answer.status(), 200u);
@@ -99,16 +116,16 @@ TEST_F(ServerTest, WithoutPiecesAnEmptyBodyIsStillABody) {
     EXPECT_FALSE(answer.has("(cut)"));
 }
 
-TEST_F(ServerTest, Http10GetsPiecesUntilTheEnd) {
-    Maker maker{3, 70'000, "head"};
+TEST_F(PiecesTest, Http10GetsPiecesUntilTheEnd) {
+    Maker& maker = make_maker(3, 70'000, "head");
     start(maker.handler());
     const auto answer = get("GET /a HTTP/1.0\r\n\r\n");
     EXPECT_FALSE(answer.has("chunked"));
     EXPECT_EQ(answer.body, maker.all());
 }
 
-TEST_F(ServerTest, HeadMakesNoPieces) {
-    Maker maker{3, 5, "head"};
+TEST_F(PiecesTest, HeadMakesNoPieces) {
+    Maker& maker = make_maker(3, 5, "head");
     start(maker.handler());
     RawClient client(path());
     ASSERT_TRUE(client.send("HEAD /a HTTP/1.1\r\nHost: localhost\r\n\r\n"));
@@ -118,8 +135,8 @@ TEST_F(ServerTest, HeadMakesNoPieces) {
     EXPECT_EQ(client.read_answer().body, maker.all());
 }
 
-TEST_F(ServerTest, ASlowReaderHoldsBackTheMaking) {
-    Maker maker{1000, 64 * 1024, ""};
+TEST_F(PiecesTest, ASlowReaderHoldsBackTheMaking) {
+    Maker& maker = make_maker(1000, 64 * 1024, "");
     start(maker.handler());
     RawClient client(path());
     ASSERT_TRUE(client.send(kRequest));
@@ -146,8 +163,8 @@ TEST_F(ServerTest, ASlowReaderHoldsBackTheMaking) {
     EXPECT_EQ(body, maker.all());
 }
 
-TEST_F(ServerTest, AMakerThatFailsLeavesAnAnswerWithoutItsEnd) {
-    Maker maker{5, 5, ""};
+TEST_F(PiecesTest, AMakerThatFailsLeavesAnAnswerWithoutItsEnd) {
+    Maker& maker = make_maker(5, 5, "");
     maker.throws_at = 2;
     start(maker.handler());
     RawClient client(path());
@@ -159,7 +176,7 @@ TEST_F(ServerTest, AMakerThatFailsLeavesAnAnswerWithoutItsEnd) {
     EXPECT_EQ(get("GET /a HTTP/1.1\r\n\r\n").status(), 400u);  // the server lives
 }
 
-TEST_F(ServerTest, PiecesInTheMakingAtTheEndGoNowhere) {
+TEST_F(PiecesTest, PiecesInTheMakingAtTheEndGoNowhere) {
     std::promise<void> making;
     std::promise<void> go_on;
     auto going_on = go_on.get_future().share();
