@@ -74,7 +74,15 @@ inline void count_in_pool(State& state, Thread& thread, const segment::Allocatio
 
 inline segment::Event event_of(segment::EventType type, const segment::Allocation& a, segment::SlotRef slot,
                                uint64_t ticks) {
-    return {type, a.kind, ticks, slot, a.address, a.requested, static_cast<uint16_t>(a.name), a.set};
+    return {type,
+            a.kind,
+            ticks,
+            slot,
+            a.address,
+            a.requested,
+            static_cast<uint16_t>(a.name),
+            a.set,
+            segment::adds_bytes(a.flags)};
 }
 
 // Makes `a` live. Sets its time and thread. A generation of 0 in the result: it could not be recorded, and was counted.

@@ -212,12 +212,16 @@ struct Event {
     uint64_t requested = 0;
     uint16_t name = 0;
     uint8_t set = 0;
+    bool adds_bytes = true;  // false: planned or a view
 };
+
+constexpr uint64_t kAddsNothing = 8;  // in the four bits of the type
 
 using RingRecord = BasicRecord<Word>;
 
 constexpr void encode(const Event& e, uint64_t (&record)[kRecordWords]) {
-    record[0] = (e.ticks >> 4) << 8 | uint64_t(e.kind) << 4 | uint64_t(e.type);
+    record[0] =
+        (e.ticks >> 4) << 8 | uint64_t(e.kind) << 4 | uint64_t(e.type) | (e.adds_bytes ? 0 : kAddsNothing);
     record[1] = e.slot.pack();
     record[2] = e.address;
     record[3] = e.requested << 24 | uint64_t{e.name} << 8 | e.set;
@@ -225,7 +229,8 @@ constexpr void encode(const Event& e, uint64_t (&record)[kRecordWords]) {
 
 constexpr Event decode_event(const uint64_t (&record)[kRecordWords]) {
     Event e;
-    e.type = static_cast<EventType>(record[0] & 15);
+    e.type = static_cast<EventType>(record[0] & 7);
+    e.adds_bytes = (record[0] & kAddsNothing) == 0;
     e.kind = static_cast<Kind>(record[0] >> 4 & 15);
     e.ticks = record[0] >> 8 << 4;
     e.slot = SlotRef::unpack(record[1]);

@@ -125,6 +125,11 @@ uint64_t Memory::data_end(uint64_t offset, uint64_t limit) const {
     return std::clamp(page * kPage, offset, limit);
 }
 
+uint64_t Memory::resident_bytes() const {
+    struct stat info {};
+    return mapped_ && fstat(file_.get(), &info) == 0 ? static_cast<uint64_t>(info.st_blocks) * 512 : size_;
+}
+
 uint64_t Memory::next_data(uint64_t offset, uint64_t limit) const {
     limit = std::min(limit, size_);
     if (!mapped_ || offset >= limit) {

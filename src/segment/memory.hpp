@@ -41,6 +41,9 @@ public:
 
     const unsigned char* start() const { return start_; }
 
+    // Pages of it that exist, in bytes.
+    uint64_t resident_bytes() const;
+
 private:
     Memory() = default;
     bool is_known_data(uint64_t page) const;

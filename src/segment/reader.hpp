@@ -57,6 +57,7 @@ struct WriterState {
 // Where a reader is in all the rings of a segment.
 struct Cursor {
     std::vector<RingPosition> rings;
+    uint32_t first = 0;  // the ring to begin with, so that none is always the last
 
     uint64_t kept() const;
     uint64_t lost() const;
@@ -101,13 +102,18 @@ public:
 
     std::vector<WriterState> writers() const;
 
-    // Gives every event since the cursor to `take`, ring by ring.
-    void follow(Cursor& cursor, const std::function<void(uint32_t line, const Event&)>& take) const;
+    // Gives the events since the cursor to `take`, ring by ring, at most about so many: a hostile segment can hold very many.
+    // The next call goes on where this one stopped.
+    void follow(Cursor& cursor, const std::function<void(uint32_t line, const Event&)>& take,
+                uint64_t most = UINT64_MAX) const;
 
     // A cursor at the present: nothing before it counts as lost.
     Cursor cursor_at_end() const;
 
     uint32_t ring_capacity() const { return ring_capacity_; }
+    // What the segment takes of the host's memory, its holes not counted.
+    uint64_t resident_bytes() const { return memory_.resident_bytes(); }
+
     uint32_t slots_used() const;
     uint64_t events_written() const;
 

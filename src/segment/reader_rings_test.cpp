@@ -50,6 +50,36 @@ TEST(ReaderRings, AFollowerGetsEachEventOnce) {
     EXPECT_EQ(0u, cursor.lost());
 }
 
+TEST(ReaderRings, AFollowerWithABoundGoesOnWhereItStoppedAndPassesOverNoRing) {
+    SmallSegment segment;
+    const Reader reader = read(segment);
+    Cursor cursor;
+    for (uint64_t i = 0; i < 4; ++i) {
+        segment.put_event(0, event_at(i));
+        segment.put_event(1, event_at(10 + i));
+    }
+    std::vector<std::vector<uint64_t>> looks(4);
+    for (auto& look : looks) {
+        reader.follow(
+            cursor, [&](uint32_t, const Event& event) { look.push_back(event.address); }, 3);
+    }
+    EXPECT_THAT(
+        looks, ElementsAre(ElementsAre(0, 1, 2), ElementsAre(10, 11, 12), ElementsAre(3, 13), ElementsAre()));
+    EXPECT_EQ(0u, cursor.lost());
+}
+
+TEST(ReaderRings, AnEventTellsWhetherItAddsBytes) {
+    for (const bool adds_bytes : {true, false}) {
+        Event event;
+        event.type = EventType::free;
+        event.adds_bytes = adds_bytes;
+        uint64_t record[kRecordWords];
+        encode(event, record);
+        EXPECT_EQ(decode_event(record).type, EventType::free);
+        EXPECT_EQ(decode_event(record).adds_bytes, adds_bytes);
+    }
+}
+
 TEST(ReaderRings, AFollowerThatWasLappedCountsWhatItLost) {
     SmallSegment segment;
     const Reader reader = read(segment);

@@ -66,12 +66,12 @@ struct RingPosition {
 };
 
 // Gives every record up to the head to `take`, in order, and counts those that were overwritten before or while they
-// were read. Bounded: at most `capacity` records are looked at, whatever the head says, and a head that went backwards
-// (a hostile segment, or none at all) moves the position without a word.
+// were read. Bounded: at most `most` and at most `capacity` records are looked at, whatever the head says, and a head that
+// went backwards (a hostile segment, or none at all) moves the position without a word.
 template <class Orders = RingOrders, class Word, class Take>
 void follow_ring(const BasicRecord<Word>* ring, uint64_t capacity, const Word& head, RingPosition& position,
-                 Take&& take) {
-    const uint64_t end = head.load(Orders::head_load);
+                 Take&& take, uint64_t most = UINT64_MAX) {
+    uint64_t end = head.load(Orders::head_load);
     if (end - position.next > UINT64_MAX / 2) {
         position.next = end;
         return;
@@ -81,6 +81,7 @@ void follow_ring(const BasicRecord<Word>* ring, uint64_t capacity, const Word& h
         position.lost += oldest - position.next;
         position.next = oldest;
     }
+    end = end - position.next > most ? position.next + most : end;
     for (; position.next != end; ++position.next) {
         uint64_t record[kRecordWords];
         if (read_record<Orders>(ring, capacity, head, position.next, record)) {
