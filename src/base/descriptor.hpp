@@ -26,6 +26,9 @@ public:
     }
 
     int get() const { return number_; }
+
+    // Hands it over: the caller closes it.
+    int release() { return std::exchange(number_, -1); }
     explicit operator bool() const { return number_ >= 0; }
 
 private:

@@ -25,34 +25,38 @@ std::optional<What> what_of(segment::EventType type) {
 
 }  // namespace
 
-Follower::Follower(const segment::Reader& reader, uint32_t process)
-    : process_(process), cursor_(reader.cursor_at_end()) {
+Follower::Follower(const segment::Reader& reader, uint32_t process, From from)
+    : process_(process), cursor_(from == From::present ? reader.cursor_at_end() : segment::Cursor{}) {
     sets_.look(reader);
 }
 
-uint64_t Follower::follow(const segment::Reader& reader, Log& log) {
+uint64_t Follower::follow(const segment::Reader& reader, Log& log, uint64_t most) {
     const uint64_t lost_before = lost();
     const uint64_t followed_before = followed();
     const segment::Clock clock = reader.clock();
     Record record;
     record.process = process_;
     uint64_t sets_seen_at = 0;  // ticks of the newest event for which the sets were looked at
-    reader.follow(cursor_, [&](uint32_t, const segment::Event& event) {
-        const auto what = what_of(event.type);
-        if (!what) {
-            return;
-        }
-        record.set = sets_.find(event.set, event.ticks);
-        if ((record.set == 0 || event.type == segment::EventType::open_set) && event.ticks > sets_seen_at) {
-            sets_.look(reader);
-            sets_seen_at = event.ticks;
+    reader.follow(
+        cursor_,
+        [&](uint32_t, const segment::Event& event) {
+            const auto what = what_of(event.type);
+            if (!what) {
+                return;
+            }
             record.set = sets_.find(event.set, event.ticks);
-        }
-        record.what = *what;
-        record.monotonic_ns = clock.monotonic_ns(event.ticks);
-        record.event = event;
-        log.add(record);
-    });
+            if ((record.set == 0 || event.type == segment::EventType::open_set) &&
+                event.ticks > sets_seen_at) {
+                sets_.look(reader);
+                sets_seen_at = event.ticks;
+                record.set = sets_.find(event.set, event.ticks);
+            }
+            record.what = *what;
+            record.monotonic_ns = clock.monotonic_ns(event.ticks);
+            record.event = event;
+            log.add(record);
+        },
+        most);
     if (lost() != lost_before) {
         Record gap;
         gap.process = process_;

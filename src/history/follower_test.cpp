@@ -33,6 +33,20 @@ TEST(Follower, TellsWhatHappenedSinceItCameInOrder) {
     EXPECT_EQ(log.at(3)->event.requested, 100u);
 }
 
+TEST(Follower, OfAProcessThatHasJustBegunTellsAllOfIt) {
+    const TrackedProcess process;
+    const ttmem_set set = process.open_set();
+    process.allocate(set, 100);
+    const segment::Reader reader = TrackedProcess::reader();
+    Log log(64);
+    Follower follower(reader, 7, Follower::From::beginning);
+    EXPECT_EQ(follower.follow(reader, log, 1), 1u) << "a bound is kept";
+    EXPECT_EQ(follower.follow(reader, log), 1u);
+    EXPECT_EQ(log.at(1)->what, What::set_opened);
+    EXPECT_EQ(log.at(2)->what, What::allocation);
+    EXPECT_EQ(follower.lost(), 0u);
+}
+
 TEST(Follower, AGapIsARecordWithItsCount) {
     const TrackedProcess process;
     const ttmem_set set = process.open_set();

@@ -11,7 +11,7 @@
 namespace ttmem::history {
 
 enum class What : uint8_t {
-    allocation,  // `event` says which
+    allocation,  // `event` says which, and whether it adds bytes
     free,
     set_opened,
     set_closed,
