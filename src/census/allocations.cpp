@@ -2,136 +2,126 @@
 #include "census/allocations.hpp"
 
 #include <algorithm>
-#include <charconv>
-#include <map>
-#include <tuple>
+#include <array>
+#include <deque>
 
-#include "census/report.hpp"
+#include "census/page_cursor.hpp"
+#include "census/selection.hpp"
 
 namespace ttmem::census {
 
 namespace {
 
+constexpr std::array<std::string_view, 5> kSorts = {"used", "requested", "age", "address", "name"};
+constexpr std::array<std::string_view, 8> kGroups = {"name", "kind",  "pid",    "device",
+                                                     "set",  "scope", "thread", "owner"};
+
+template <class Enum>
+std::optional<Enum> find_name(const auto& names, std::string_view name) {
+    const auto* const found = std::find(names.begin(), names.end(), name);
+    return found == names.end() ? std::nullopt : std::optional(static_cast<Enum>(found - names.begin()));
+}
+
 // A match that is not yet put into words: names cost, and most matches are not shown.
 struct Match {
-    size_t report = 0;
-    segment::SlotRef slot;
+    Place place;
+    size_t ledger = 0;
     segment::Allocation allocation;
 };
 
-bool comes_before(const Match& a, const Match& b) {
-    const auto rank = [](const Match& m) { return std::tuple(m.allocation.used(), m.allocation.requested); };
-    const auto place = [](const Match& m) { return std::tuple(m.report, m.slot.slot); };
-    return rank(a) != rank(b) ? rank(a) > rank(b) : place(a) < place(b);
-}
+bool comes_before(const Match& a, const Match& b) { return a.place < b.place; }
 
-// Keeps the first `limit` matches of however many: a heap with the last of them on top.
+// Keeps the first `limit` matches behind the cursor, of however many: a heap with the last of them on top.
 class FirstMatches {
 public:
-    explicit FirstMatches(uint64_t limit) : limit_(limit == 0 ? UINT64_MAX : limit) {}
+    FirstMatches(uint64_t limit, const Place* behind)
+        : limit_(limit == 0 ? UINT64_MAX : limit), behind_(behind) {}
 
-    void add(const Match& match) {
+    void add(const Place& place, size_t ledger, const segment::Allocation& allocation) {
         ++total_;
+        if (behind_ != nullptr && !(*behind_ < place)) {
+            return;
+        }
+        ++behind_cursor_;
         if (kept_.size() == limit_) {
-            if (!comes_before(match, kept_.front())) {
+            if (!(place < kept_.front().place)) {
                 return;
             }
             std::pop_heap(kept_.begin(), kept_.end(), comes_before);
             kept_.pop_back();
         }
-        kept_.push_back(match);
+        kept_.push_back({place, ledger, allocation});
         std::push_heap(kept_.begin(), kept_.end(), comes_before);
     }
 
     uint64_t total() const { return total_; }
-    std::vector<Match> in_order() {
+    uint64_t left_out() const { return behind_cursor_ - kept_.size(); }
+    const std::vector<Match>& in_order() {
         std::sort_heap(kept_.begin(), kept_.end(), comes_before);
-        return std::move(kept_);
+        return kept_;
     }
 
 private:
     uint64_t limit_;
+    const Place* behind_;
     uint64_t total_ = 0;
+    uint64_t behind_cursor_ = 0;
     std::vector<Match> kept_;
 };
 
-std::optional<uint64_t> parse_number(std::string_view text) {
-    const bool is_hex = text.starts_with("0x") || text.starts_with("0X");
-    text.remove_prefix(is_hex ? 2 : 0);
-    uint64_t value = 0;
-    const auto [end, problem] =
-        std::from_chars(text.data(), text.data() + text.size(), value, is_hex ? 16 : 10);
-    const bool is_whole = !text.empty() && problem == std::errc() && end == text.data() + text.size();
-    return is_whole ? std::optional(value) : std::nullopt;
-}
+// The names of a ledger by number, each read once. A number that no name can have is that of no name.
+class NameTexts {
+public:
+    NameTexts(const segment::Reader& reader, std::deque<std::string>& store)
+        : reader_(reader), store_(store) {}
 
-// The position of a device that is called by its id or by its ASIC id.
-std::optional<size_t> find_device(const DeviceTable& table, std::string_view text) {
-    const std::optional<uint64_t> number = parse_number(text);
-    const bool is_asic_id = text.starts_with("0x") || text.starts_with("0X");
-    for (size_t i = 0; number && i < table.devices().size(); ++i) {
-        const DeviceTable::Device& device = table.devices()[i];
-        if (is_asic_id ? device.info.asic_id == *number && *number != 0 : device.id == *number) {
-            return i;
+    const std::string* of(uint32_t name) {
+        name = name < segment::kMaxNames ? name : 0;
+        known_.resize(std::max<size_t>(known_.size(), name + 1), nullptr);
+        if (known_[name] == nullptr) {
+            known_[name] = &store_.emplace_back(cut_key(reader_.name(name)));
         }
+        return known_[name];
     }
-    return std::nullopt;
-}
 
-struct SetDevices {
-    std::vector<size_t> positions;  // of its members
-    std::string label;
+private:
+    const segment::Reader& reader_;
+    std::deque<std::string>& store_;
+    std::vector<const std::string*> known_;
 };
 
-// A process whose ledger is to be scanned.
-struct Asked {
-    const Process* process = nullptr;
-    segment::Clock clock;  // one for all ages
-    std::map<uint32_t, SetDevices> sets;
-};
-
-std::map<size_t, Asked> find_asked(const std::vector<Report>& reports, const DeviceTable& table,
-                                   std::optional<uint32_t> pid) {
-    std::map<size_t, Asked> result;
-    for (size_t i = 0; i < reports.size(); ++i) {
-        const Process& process = *reports[i].process;
-        if (pid && process.identity.pid != *pid) {
-            continue;
-        }
-        Asked asked{&process, process.ledger->clock(), {}};
-        for (const segment::SetTotals& set : reports[i].totals.sets) {
-            asked.sets[set.index] = {table.positions(i, set.set.members),
-                                     process.ledger->name(set.set.label)};
-        }
-        result.emplace(i, std::move(asked));
+// The two numbers that a list goes by. The largest come first, so the complement of a size is what is compared. Ticks
+// compare across processes: on one host all take the same clock.
+std::pair<uint64_t, uint64_t> numbers_of(const segment::Allocation& a, Sort sort) {
+    switch (sort) {
+        case Sort::used:
+            return {~a.used(), ~a.requested};
+        case Sort::requested:
+            return {~a.requested, ~a.used()};
+        case Sort::age:
+            return {a.ticks, 0};
+        case Sort::address:
+            return segment::is_kernel(a.kind) ? std::pair<uint64_t, uint64_t>(1, 0)
+                                              : std::pair(uint64_t{0}, a.address);
+        case Sort::name:
+            return {~a.used(), ~a.requested};
     }
-    return result;
+    return {};
 }
 
-void add_matches(FirstMatches& matches, size_t report, const Asked& asked, std::optional<Kind> kind,
-                 std::optional<size_t> device) {
-    asked.process->ledger->for_each_live([&](segment::SlotRef slot, const segment::Allocation& a) {
-        const auto set = asked.sets.find(a.set);
-        const auto its_kind = kind_of(a.kind);
-        if (set == asked.sets.end() || !its_kind || (kind && its_kind != kind)) {
-            return true;
-        }
-        const std::vector<size_t>& positions = set->second.positions;
-        if (!device || std::binary_search(positions.begin(), positions.end(), *device)) {
-            matches.add({report, slot, a});
-        }
-        return true;
-    });
-}
+}  // namespace
 
-LiveAllocation describe(const segment::Allocation& a, const Asked& asked, const DeviceTable& table) {
-    const segment::Reader& ledger = *asked.process->ledger;
-    const SetDevices& set = asked.sets.at(a.set);
+std::string_view name_of(Sort sort) { return kSorts[static_cast<size_t>(sort)]; }
+std::optional<Sort> sort_by_name(std::string_view name) { return find_name<Sort>(kSorts, name); }
+std::string_view name_of(GroupBy group) { return kGroups[static_cast<size_t>(group)]; }
+std::optional<GroupBy> group_by_name(std::string_view name) { return find_name<GroupBy>(kGroups, name); }
+
+LiveAllocation describe(const segment::Allocation& a, const SelectedLedger& ledger,
+                        const Selection& selection) {
+    const SelectedLedger::Set& set = ledger.sets[a.set];
     LiveAllocation live;
-    live.pid = asked.process->identity.pid;
-    for (const size_t position : set.positions) {
-        live.devices.push_back(table.devices()[position].id);
-    }
+    live.pid = ledger.pid();
+    live.devices = selection.ids(set.positions);
     live.set = set.label;
     live.kind = *kind_of(a.kind);
     if (segment::is_kernel(a.kind)) {
@@ -144,37 +134,49 @@ LiveAllocation describe(const segment::Allocation& a, const Asked& asked, const 
     live.planned = (a.flags & segment::kPlanned) != 0;
     live.view = (a.flags & segment::kView) != 0;
     live.reserved_known = (a.flags & segment::kReservedUnknown) == 0;
-    live.name = ledger.name(a.name);
+    live.name = ledger.reader().name(a.name);
     live.owner = a.owner;
     live.thread = a.thread;
-    live.age_ns = asked.clock.age_ns(a.ticks);
+    live.age_ns = ledger.clock.age_ns(a.ticks);
     return live;
 }
 
-}  // namespace
-
 base::Expected<AllocationPage> list_allocations(const Census& census, const AllocationQuery& query) {
-    const std::vector<Report> reports = read_reports(census);
-    const DeviceTable table(*census.device_ids, reports);
-    const auto device = query.device ? find_device(table, *query.device) : std::nullopt;
-    if (query.device && !device) {
-        return base::error(base::Error::Code::gone, "no tracked process has a device " + *query.device +
-                                                        " ('ttmem status' lists them)");
+    std::optional<PageCursor> cursor;
+    if (query.cursor) {
+        cursor = read_cursor(query, *query.cursor);
+        if (!cursor) {
+            return base::error(base::Error::Code::refused,
+                               "cursor is not one of this list (take 'next' of its page before)");
+        }
+        cursor->place.text = query.sort == Sort::name ? &cursor->text : nullptr;
     }
-    const std::map<size_t, Asked> asked = find_asked(reports, table, query.pid);
-    if (query.pid && asked.empty()) {
-        return base::error(
-            base::Error::Code::gone,
-            "there is no tracked process " + std::to_string(*query.pid) + " ('ttmem ps' lists them)");
+    const auto selection = Selection::of(census, {query.device, query.pid, query.kind, query.name});
+    if (!selection) {
+        return tl::unexpected(selection.error());
     }
-    FirstMatches matches(query.limit);
-    for (const auto& [report, process] : asked) {
-        add_matches(matches, report, process, query.kind, device);
+    FirstMatches matches(query.limit, cursor ? &cursor->place : nullptr);
+    std::deque<std::string> names;
+    for (size_t i = 0; i < selection->ledgers().size(); ++i) {
+        const SelectedLedger& ledger = selection->ledgers()[i];
+        NameTexts texts(ledger.reader(), names);
+        selection->for_each_match(ledger, [&](segment::SlotRef slot, const segment::Allocation& a, Kind) {
+            const auto [first, second] = numbers_of(a, query.sort);
+            matches.add({query.sort == Sort::name ? texts.of(a.name) : nullptr, first, second, ledger.pid(),
+                         ledger.number, slot.slot, slot.generation},
+                        i, a);
+        });
     }
     AllocationPage page;
     page.total = matches.total();
-    for (const Match& match : matches.in_order()) {
-        page.allocations.push_back(describe(match.allocation, asked.at(match.report), table));
+    page.left_out = matches.left_out();
+    const std::vector<Match>& kept = matches.in_order();
+    for (const Match& match : kept) {
+        page.allocations.push_back(
+            describe(match.allocation, selection->ledgers()[match.ledger], *selection));
+    }
+    if (page.left_out != 0) {
+        page.next = write_cursor(query, kept.back().place);
     }
     return page;
 }

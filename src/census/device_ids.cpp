@@ -18,4 +18,22 @@ uint32_t DeviceIds::id_of(uint64_t asic_id) const {
     return ids_.at(asic_id);
 }
 
+std::vector<std::optional<uint32_t>> device_ids_of(
+    const std::vector<std::optional<ttmem_device_info>>& devices, DeviceIds& ids) {
+    std::vector<uint64_t> asic_ids;
+    for (const auto& info : devices) {
+        if (info && info->asic_id != 0) {
+            asic_ids.push_back(info->asic_id);
+        }
+    }
+    ids.meet(std::move(asic_ids));
+    std::vector<std::optional<uint32_t>> result;
+    for (const auto& info : devices) {
+        result.push_back(!info                ? std::nullopt
+                         : info->asic_id != 0 ? std::optional(ids.id_of(info->asic_id))
+                                              : std::optional(info->logical_id));
+    }
+    return result;
+}
+
 }  // namespace ttmem::census

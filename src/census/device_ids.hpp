@@ -4,7 +4,10 @@
 #include <cstdint>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <vector>
+
+#include "ttmem/ttmem.h"
 
 namespace ttmem::census {
 
@@ -23,5 +26,9 @@ private:
     mutable std::mutex mutex_;
     std::map<uint64_t, uint32_t> ids_;
 };
+
+// What the entries of a process's device table are called here; nothing for one that could not be read.
+std::vector<std::optional<uint32_t>> device_ids_of(
+    const std::vector<std::optional<ttmem_device_info>>& devices, DeviceIds& ids);
 
 }  // namespace ttmem::census

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "census/page_cursor.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <tuple>
+
+#include "census/selection.hpp"
+
+namespace ttmem::census {
+
+namespace {
+
+constexpr char kSeparator = '-';
+
+std::string hex(uint64_t number) {
+    std::array<char, 16> digits{};
+    return {digits.data(), std::to_chars(digits.data(), digits.data() + digits.size(), number, 16).ptr};
+}
+
+std::string hex(std::string_view text) {
+    constexpr std::string_view kDigits = "0123456789abcdef";
+    std::string result;
+    for (const char c : text) {
+        result += kDigits[static_cast<unsigned char>(c) >> 4];
+        result += kDigits[static_cast<unsigned char>(c) & 15];
+    }
+    return result;
+}
+
+// Takes a number up to the separator, and both away from the text.
+bool take(std::string_view& text, auto& number) {
+    const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number, 16);
+    const auto length = static_cast<size_t>(end - text.data());
+    if (problem != std::errc() || length == text.size() || *end != kSeparator) {
+        return false;
+    }
+    text.remove_prefix(length + 1);
+    return true;
+}
+
+bool take_text(std::string_view digits, std::string& text) {
+    if (digits.size() % 2 != 0 || digits.size() > 2 * kMostKeyBytes) {
+        return false;
+    }
+    for (; !digits.empty(); digits.remove_prefix(2)) {
+        unsigned char byte = 0;
+        const auto [end, problem] = std::from_chars(digits.data(), digits.data() + 2, byte, 16);
+        if (problem != std::errc() || end != digits.data() + 2) {
+            return false;
+        }
+        text += static_cast<char>(byte);
+    }
+    return true;
+}
+
+// Which list it is, as a number: FNV-1a of what was asked for.
+uint32_t list_of(const AllocationQuery& query) {
+    uint32_t hash = 2'166'136'261;
+    const auto add = [&](std::string_view text) {
+        for (const char c : text) {
+            hash = (hash ^ static_cast<unsigned char>(c)) * 16'777'619;
+        }
+        hash = (hash ^ 0x100) * 16'777'619;  // the end of a text, which no character is
+    };
+    add(name_of(query.sort));
+    add(query.device ? "d" + *query.device : "");
+    add(query.pid ? std::to_string(*query.pid) : "");
+    add(query.kind ? name_of(*query.kind) : "");
+    add(query.name);
+    return hash;
+}
+
+}  // namespace
+
+std::strong_ordering Place::operator<=>(const Place& other) const {
+    if (text != other.text && text != nullptr && other.text != nullptr) {
+        if (const int order = text->compare(*other.text); order != 0) {
+            return order <=> 0;
+        }
+    }
+    return std::tie(first, second, pid, ledger, slot, generation) <=>
+           std::tie(other.first, other.second, other.pid, other.ledger, other.slot, other.generation);
+}
+
+std::string write_cursor(const AllocationQuery& query, const Place& place) {
+    std::string result;
+    for (const uint64_t number : {uint64_t{list_of(query)}, place.first, place.second, uint64_t{place.pid},
+                                  uint64_t{place.ledger}, uint64_t{place.slot}, place.generation}) {
+        result += hex(number) + kSeparator;
+    }
+    return result + (place.text != nullptr ? hex(*place.text) : "");
+}
+
+std::optional<PageCursor> read_cursor(const AllocationQuery& query, std::string_view text) {
+    PageCursor cursor;
+    Place& place = cursor.place;
+    uint32_t list = 0;
+    const bool is_good = take(text, list) && list == list_of(query) && take(text, place.first) &&
+                         take(text, place.second) && take(text, place.pid) && take(text, place.ledger) &&
+                         take(text, place.slot) && take(text, place.generation) &&
+                         take_text(text, cursor.text) && (query.sort == Sort::name || text.empty());
+    return is_good ? std::optional(std::move(cursor)) : std::nullopt;
+}
+
+}  // namespace ttmem::census
