@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <ostream>
 #include <vector>
 
 namespace ttmem::access {
@@ -12,8 +13,8 @@ static bool operator==(const Event& a, const Event& b) {
     return a.event == b.event && a.id == b.id && a.data == b.data;
 }
 
-static void PrintTo(const Event& event, std::ostream* out) {
-    *out << event.event << " #" << event.id << " '" << event.data << "'";
+static std::ostream& operator<<(std::ostream& out, const Event& event) {
+    return out << event.event << " #" << event.id << " '" << event.data << "'";
 }
 
 namespace {
