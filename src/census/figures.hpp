@@ -90,6 +90,9 @@ struct ProcessFigures {
     std::string state;   // "live", "dead"
     std::string source;  // "segment"
     std::vector<HeldOnDevice> devices;
+    // Events of its rings that were taken up, and those that were overwritten before; absent where nobody follows them.
+    std::optional<uint64_t> followed = {};
+    std::optional<uint64_t> lost = {};
 
     bool operator==(const ProcessFigures&) const = default;
 };

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "census/failures.hpp"
+
+#include <time.h>
+
+#include <algorithm>
+#include <array>
+
+#include "census/arithmetic.hpp"
+#include "census/device_facts.hpp"
+#include "census/selection.hpp"
+
+namespace ttmem::census {
+
+namespace {
+
+constexpr std::array<std::string_view, segment::kFailureTypes> kTypes = {"out_of_memory", "cb_clash",
+                                                                         "unknown_free"};
+
+uint64_t epoch_now_ns() {
+    timespec now{};
+    clock_gettime(CLOCK_REALTIME, &now);
+    return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
+}
+
+uint64_t difference_or_zero(uint64_t a, uint64_t b) { return a > b ? a - b : 0; }
+
+// The smallest bank of the devices of a failure: what does not fit there never fits.
+std::optional<uint64_t> bank_size(const Report& report, uint64_t members, Kind kind) {
+    std::optional<uint64_t> smallest;
+    for (size_t entry = 0; index_of(kind) < kPoolKinds && entry < report.devices.size(); ++entry) {
+        if (report.devices[entry] && (members >> entry & 1) != 0) {
+            const Bank bank = bank_of(*report.devices[entry], kind);
+            if (bank.is_known()) {
+                smallest = std::min(smallest.value_or(bank.size), bank.size);
+            }
+        }
+    }
+    return smallest;
+}
+
+const char* verdict_of(const segment::Failure& failure, std::optional<uint64_t> bank) {
+    if (bank && failure.needed > *bank) {
+        return "too big";
+    }
+    if (failure.needed > failure.free) {
+        return "not enough";
+    }
+    return failure.needed > failure.largest_free ? "fragmented" : "unknown";
+}
+
+void describe_out_of_memory(FailureFigures& figures, const segment::Failure& failure, const Report& report) {
+    figures.requested = failure.requested;
+    figures.needed = failure.needed;
+    figures.free = failure.free;
+    figures.largest_free = failure.largest_free;
+    figures.missing = difference_or_zero(failure.needed, failure.largest_free);
+    figures.verdict =
+        verdict_of(failure, figures.kind ? bank_size(report, failure.members, *figures.kind) : std::nullopt);
+}
+
+void describe_clash(FailureFigures& figures, const segment::Failure& failure) {
+    figures.requested = failure.requested;
+    figures.free = failure.free;
+    figures.cb_end = failure.needed;
+    figures.lowest_buffer = failure.largest_free;
+    figures.missing = difference_or_zero(failure.needed, failure.largest_free);
+    figures.core = Core{failure.core_x, failure.core_y};
+    figures.verdict = "clash";
+}
+
+void describe_unknown_free(FailureFigures& figures, const segment::Failure& failure) {
+    figures.kind.reset();
+    figures.address = failure.address;
+    figures.logical_device = failure.has_device != 0 ? std::optional(failure.device) : std::nullopt;
+    figures.verdict = "unknown free";
+}
+
+// What the set was called; nothing where its place has been taken by another since.
+std::string label_of(const segment::Failure& failure, const Report& report, const segment::Reader& ledger) {
+    for (const segment::SetTotals& set : report.totals.sets) {
+        if (set.index == failure.set && set.set.opened_ticks <= failure.ticks &&
+            failure.type != static_cast<uint8_t>(FailureType::unknown_free)) {
+            return ledger.name(set.set.label);
+        }
+    }
+    return "";
+}
+
+Blocker describe_blocker(const segment::Failure& failure, const segment::Reader& ledger) {
+    return {kind_of(static_cast<segment::Kind>(failure.blocker_kind)),
+            failure.blocker_address,
+            failure.blocker_requested,
+            failure.blocker_reserved,
+            failure.blocker_owner,
+            ledger.name(failure.blocker_name)};
+}
+
+FailureFigures describe(const segment::Failure& failure, const SelectedLedger& ledger,
+                        const Selection& selection, uint64_t now_ns) {
+    const Report& report = selection.reports()[ledger.report];
+    FailureFigures figures;
+    figures.pid = ledger.pid();
+    figures.type = static_cast<FailureType>(failure.type);
+    figures.age_ns = ledger.clock.age_ns(failure.ticks);
+    figures.time_ns = difference_or_zero(now_ns, figures.age_ns);
+    figures.devices = selection.ids(selection.table().positions(ledger.report, failure.members));
+    figures.set = label_of(failure, report, ledger.reader());
+    figures.kind = kind_of(static_cast<segment::Kind>(failure.kind));
+    figures.name = ledger.reader().name(failure.name);
+    figures.thread = failure.thread;
+    if (failure.program != 0) {
+        figures.program = failure.program;
+    }
+    switch (figures.type) {
+        case FailureType::out_of_memory:
+            describe_out_of_memory(figures, failure, report);
+            break;
+        case FailureType::cb_clash:
+            describe_clash(figures, failure);
+            break;
+        case FailureType::unknown_free:
+            describe_unknown_free(figures, failure);
+            break;
+    }
+    if (failure.has_blocker != 0) {
+        figures.blocker = describe_blocker(failure, ledger.reader());
+    }
+    return figures;
+}
+
+void add_counts(std::vector<FailureCounts>& counts, const SelectedLedger& ledger) {
+    const segment::Reader& reader = ledger.reader();
+    FailureCounts ever{ledger.pid(), reader.failure_count(FailureType::out_of_memory),
+                       reader.failure_count(FailureType::cb_clash),
+                       reader.failure_count(FailureType::unknown_free)};
+    if (ever.out_of_memory == 0 && ever.cb_clash == 0 && ever.unknown_free == 0) {
+        return;
+    }
+    if (counts.empty() || counts.back().pid != ever.pid) {
+        counts.push_back(ever);
+        return;
+    }
+    FailureCounts& sum = counts.back();  // of a process with several ledgers
+    sum.out_of_memory = saturating_add(sum.out_of_memory, ever.out_of_memory);
+    sum.cb_clash = saturating_add(sum.cb_clash, ever.cb_clash);
+    sum.unknown_free = saturating_add(sum.unknown_free, ever.unknown_free);
+}
+
+bool is_on(const FailureFigures& failure, const Selection& selection) {
+    if (!selection.device()) {
+        return true;
+    }
+    const uint32_t id = selection.table().devices()[*selection.device()].id;
+    return std::find(failure.devices.begin(), failure.devices.end(), id) != failure.devices.end();
+}
+
+}  // namespace
+
+std::string_view name_of(FailureType type) { return kTypes[static_cast<size_t>(type)]; }
+
+std::optional<FailureType> failure_type_by_name(std::string_view name) {
+    const auto* const found = std::find(kTypes.begin(), kTypes.end(), name);
+    return found == kTypes.end() ? std::nullopt
+                                 : std::optional(static_cast<FailureType>(found - kTypes.begin()));
+}
+
+base::Expected<FailurePage> list_failures(const Census& census, const FailureQuery& query) {
+    const auto selection = Selection::of(census, {query.device, query.pid, std::nullopt, {}});
+    if (!selection) {
+        return tl::unexpected(selection.error());
+    }
+    FailurePage page;
+    const uint64_t now_ns = epoch_now_ns();
+    for (const SelectedLedger& ledger : selection->ledgers()) {
+        add_counts(page.counts, ledger);
+        for (const segment::Failure& failure : ledger.reader().failures()) {
+            FailureFigures figures = describe(failure, ledger, *selection, now_ns);
+            if (is_on(figures, *selection) && (!query.type || figures.type == *query.type)) {
+                page.failures.push_back(std::move(figures));
+            }
+        }
+    }
+    page.total = page.failures.size();
+    std::stable_sort(page.failures.begin(), page.failures.end(),
+                     [](const FailureFigures& a, const FailureFigures& b) { return a.age_ns < b.age_ns; });
+    if (query.limit != 0 && page.failures.size() > query.limit) {
+        page.failures.resize(query.limit);
+    }
+    return page;
+}
+
+}  // namespace ttmem::census

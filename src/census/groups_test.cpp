@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "census/groups.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "census/key_index.hpp"
+#include "census/segment_test_support.hpp"
+
+namespace ttmem::census {
+namespace {
+
+using segment::Kind;
+using testing::ElementsAre;
+using testing::Pair;
+
+// Two processes: 7 has a mesh of the chips 0x10 and 0x20, 8 has the chip 0x20.
+class Groups : public testing::Test {
+protected:
+    void SetUp() override {
+        one_.add_device(small_chip(0x10, 0));
+        one_.add_device(small_chip(0x20, 1));
+        two_.add_device(small_chip(0x20, 0));
+        one_.add_set(3);
+        two_.add_set(1);
+        census_ = census_of(one_.process(7), two_.process(8));
+    }
+
+    static segment::Allocation dram(uint64_t requested, uint64_t reserved, uint32_t name = 0) {
+        segment::Allocation a = allocation(0, Kind::dram, 0, requested, reserved);
+        a.name = name;
+        return a;
+    }
+
+    std::vector<std::pair<std::string, uint64_t>> used(const AllocationQuery& query) {
+        std::vector<std::pair<std::string, uint64_t>> result;
+        const GroupPage page = *list_groups(census_, query);
+        for (const Group& group : page.groups) {
+            result.emplace_back(group.key, group.used);
+        }
+        return result;
+    }
+
+    TestSegment one_, two_;
+    Census census_;
+};
+
+TEST_F(Groups, OfAnEmptyHostAreNone) {
+    const Census empty;
+    EXPECT_EQ(list_groups(empty, {})->total, 0u);
+}
+
+TEST_F(Groups, ByNameGoOverAllProcessesAndTheLargestComesFirst) {
+    const uint32_t matmul = one_.add_name("matmul", one_.add_name("decoder.3"));
+    one_.add(dram(9, 10, matmul));
+    one_.add(dram(9, 10, matmul));
+    one_.add(dram(30, 35));
+    two_.add_name("filler");  // the same name has another number there
+    two_.add(dram(4, 5, two_.add_name("matmul", two_.add_name("decoder.3"))));
+    EXPECT_THAT(used({.group = GroupBy::name}), ElementsAre(Pair("", 35), Pair("decoder.3/matmul", 25)));
+    const Group group = list_groups(census_, {.group = GroupBy::name})->groups[1];
+    EXPECT_EQ(group.requested, 22u);
+    EXPECT_EQ(group.count, 3u);
+    EXPECT_EQ(group.largest, 10u);
+    EXPECT_EQ(group.pid, std::nullopt);
+}
+
+TEST_F(Groups, AMeshAllocationCountsOnceButOnEveryDevice) {
+    one_.add(dram(10, 10));
+    two_.add(dram(5, 5));
+    EXPECT_THAT(used({.group = GroupBy::kind}), ElementsAre(Pair("dram", 15)));
+    EXPECT_THAT(used({.group = GroupBy::pid}), ElementsAre(Pair("7", 10), Pair("8", 5)));
+    EXPECT_THAT(used({.group = GroupBy::device}), ElementsAre(Pair("1", 15), Pair("0", 10)));
+    EXPECT_EQ(list_groups(census_, {.group = GroupBy::device})->groups[0].device, 1u);
+    EXPECT_THAT(used({.device = "0", .group = GroupBy::device}), ElementsAre(Pair("0", 10)));
+}
+
+TEST_F(Groups, SystemMemoryIsOnNoDevice) {
+    one_.add(allocation(0, Kind::system_memory, 0, 10, 10));
+    EXPECT_THAT(used({.group = GroupBy::device}), ElementsAre());
+    EXPECT_THAT(used({.group = GroupBy::kind}), ElementsAre(Pair("system_memory", 10)));
+}
+
+TEST_F(Groups, ByScopeAreTheFirstPartsOfNames) {
+    const uint32_t attention = one_.add_name("attention", one_.add_name("decoder.3"));
+    one_.add(dram(1, 1, one_.add_name("matmul", attention)));
+    one_.add(dram(2, 2, one_.add_name("softmax", attention)));
+    one_.add(dram(8, 8, one_.add_name("embedding")));
+    one_.add(dram(16, 16));
+    EXPECT_THAT(used({.group = GroupBy::scope}),
+                ElementsAre(Pair("", 16), Pair("embedding", 8), Pair("decoder.3", 3)));
+    EXPECT_THAT(used({.group = GroupBy::scope, .scope_depth = 2}),
+                ElementsAre(Pair("", 16), Pair("embedding", 8), Pair("decoder.3/attention", 3)));
+    EXPECT_EQ(list_groups(census_, {.group = GroupBy::scope, .scope_depth = 9})->total, 4u);
+}
+
+TEST_F(Groups, OfThreadsOwnersAndSetsAreOfOneProcess) {
+    for (TestSegment* segment : {&one_, &two_}) {
+        segment::Allocation a = dram(1, 1);
+        a.thread = 55;
+        a.owner = 66;
+        segment->add(a);
+    }
+    for (const GroupBy by : {GroupBy::thread, GroupBy::owner, GroupBy::set, GroupBy::pid}) {
+        const GroupPage page = *list_groups(census_, {.group = by});
+        ASSERT_EQ(page.groups.size(), 2u) << name_of(by);
+        EXPECT_EQ(page.groups[0].pid, 7u);
+        EXPECT_EQ(page.groups[1].pid, 8u);
+    }
+    EXPECT_THAT(used({.group = GroupBy::thread}), ElementsAre(Pair("55", 1), Pair("55", 1)));
+    EXPECT_THAT(used({.group = GroupBy::owner}), ElementsAre(Pair("66", 1), Pair("66", 1)));
+}
+
+TEST_F(Groups, SetsOfOneNameAreSeveral) {
+    const uint8_t other = one_.add_set(1);
+    one_.add(dram(1, 1));
+    segment::Allocation a = dram(2, 2);
+    a.set = other;
+    one_.add(a);
+    EXPECT_EQ(list_groups(census_, {.group = GroupBy::set})->total, 2u);
+}
+
+TEST_F(Groups, WhatAddsNoBytesIsCountedApart) {
+    one_.add(allocation(0, Kind::dram, 0, 50, 50, segment::kPlanned));
+    one_.add(allocation(0, Kind::dram, 0, 40, 40, segment::kView));
+    one_.add(dram(3, 4));
+    const Group group = list_groups(census_, {.group = GroupBy::kind})->groups.at(0);
+    EXPECT_EQ(group.used, 4u);
+    EXPECT_EQ(group.requested, 3u);
+    EXPECT_EQ(group.count, 1u);
+    EXPECT_EQ(group.planned, 1u);
+    EXPECT_EQ(group.views, 1u);
+    EXPECT_EQ(group.largest, 4u);
+    EXPECT_EQ(group.kind, census::Kind::dram);
+    EXPECT_EQ(list_groups(census_, {.group = GroupBy::kind})->allocations, 3u);
+}
+
+TEST_F(Groups, TheOldestTellsItsAge) {
+    segment::Allocation a = dram(1, 1);
+    a.ticks = UINT64_MAX;  // later than now: no age
+    one_.add(a);
+    EXPECT_EQ(list_groups(census_, {})->groups.at(0).oldest_age_ns, 0u);
+    a.ticks = 1;
+    one_.add(a);
+    EXPECT_GT(list_groups(census_, {})->groups.at(0).oldest_age_ns, 0u);
+}
+
+TEST_F(Groups, ALimitKeepsTheLargestAndTellsHowManyThereAre) {
+    for (uint64_t i = 1; i <= 20; ++i) {
+        segment::Allocation a = dram(i, i);
+        a.owner = i;
+        one_.add(a);
+    }
+    const GroupPage page = *list_groups(census_, {.limit = 2, .group = GroupBy::owner});
+    EXPECT_EQ(page.total, 20u);
+    EXPECT_EQ(page.allocations, 20u);
+    EXPECT_THAT(used({.limit = 2, .group = GroupBy::owner}), ElementsAre(Pair("20", 20), Pair("19", 19)));
+}
+
+TEST_F(Groups, HoldTheSameFiltersAsTheList) {
+    one_.add(dram(1, 1, one_.add_name("matmul")));
+    two_.add(dram(2, 2));
+    one_.add(allocation(0, Kind::l1, 0, 4, 4));
+    EXPECT_THAT(used({.pid = 8, .group = GroupBy::kind}), ElementsAre(Pair("dram", 2)));
+    EXPECT_THAT(used({.device = "0", .kind = census::Kind::l1, .group = GroupBy::kind}),
+                ElementsAre(Pair("l1", 4)));
+    EXPECT_THAT(used({.name = "mat", .group = GroupBy::kind}), ElementsAre(Pair("dram", 1)));
+    EXPECT_FALSE(list_groups(census_, {.pid = 9}).has_value());
+    EXPECT_FALSE(list_groups(census_, {.device = "9"}).has_value());
+}
+
+TEST_F(Groups, SumsThatDoNotFitStopAtTheLargestNumber) {
+    one_.add_to_ledger(dram(UINT64_MAX, UINT64_MAX));
+    one_.add_to_ledger(dram(1, 1));
+    EXPECT_THAT(used({.group = GroupBy::kind}), ElementsAre(Pair("dram", UINT64_MAX)));
+}
+
+TEST(KeyIndex, NumbersKeysInTheOrderOfFirstSightUpToItsBound) {
+    KeyIndex index(1000);
+    for (int round = 0; round < 2; ++round) {
+        for (uint64_t i = 0; i < 1000; ++i) {
+            EXPECT_EQ(index.of(i << 32 | i), i);
+            EXPECT_EQ(index.of(i << 32 | i), i);
+        }
+    }
+    EXPECT_EQ(index.of(UINT64_MAX), KeyIndex::kNoRoom);
+    EXPECT_EQ(index.of(UINT64_MAX), KeyIndex::kNoRoom);
+    EXPECT_EQ(index.of(0), 0u);
+    EXPECT_EQ(index.keys().size(), 1000u);
+}
+
+}  // namespace
+}  // namespace ttmem::census

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace ttmem::census {
+
+// Numbers keys in the order in which they are first seen: open addressing, so that a million lookups cost milliseconds.
+// Takes a bounded number of keys: who reads what others wrote must not grow with it.
+class KeyIndex {
+public:
+    static constexpr size_t kNoRoom = SIZE_MAX;
+
+    explicit KeyIndex(size_t most) : most_(most) {}
+
+    // kNoRoom for a new key beyond the bound.
+    size_t of(uint64_t key) {
+        if (key == last_key_ && last_ != kNoRoom) {
+            return last_;  // neighbours in a ledger are often alike
+        }
+        last_key_ = key;
+        return last_ = find(key);
+    }
+
+    const std::vector<uint64_t>& keys() const { return keys_; }
+
+private:
+    static constexpr uint32_t kEmpty = UINT32_MAX;
+
+    static size_t hash(uint64_t key) {
+        key = (key ^ key >> 32) * 0x9e37'79b9'7f4a'7c15;
+        return key ^ key >> 29;
+    }
+
+    size_t find(uint64_t key) {
+        const size_t mask = places_.size() - 1;
+        for (size_t i = hash(key) & mask;; i = (i + 1) & mask) {
+            if (places_[i] == kEmpty) {
+                return add(key, i);
+            }
+            if (keys_[places_[i]] == key) {
+                return places_[i];
+            }
+        }
+    }
+
+    size_t add(uint64_t key, size_t place) {
+        if (keys_.size() == most_) {
+            return kNoRoom;
+        }
+        places_[place] = static_cast<uint32_t>(keys_.size());
+        keys_.push_back(key);
+        if (keys_.size() * 2 > places_.size()) {
+            grow();
+        }
+        return keys_.size() - 1;
+    }
+
+    void grow() {
+        places_.assign(places_.size() * 2, kEmpty);
+        const size_t mask = places_.size() - 1;
+        for (uint32_t number = 0; number < keys_.size(); ++number) {
+            size_t i = hash(keys_[number]) & mask;
+            while (places_[i] != kEmpty) {
+                i = (i + 1) & mask;
+            }
+            places_[i] = number;
+        }
+    }
+
+    size_t most_;
+    std::vector<uint64_t> keys_;
+    std::vector<uint32_t> places_ = std::vector<uint32_t>(64, kEmpty);  // a power of two, at most half full
+    uint64_t last_key_ = 0;
+    size_t last_ = kNoRoom;
+};
+
+}  // namespace ttmem::census
