@@ -92,106 +92,142 @@ public:
             sums[number].add(a);
         });
         for (size_t i = 0; i < sums.size(); ++i) {
-            merge(ledger, index.keys()[i], sums[i]);
+            take(ledger, index.keys()[i], sums[i]);
         }
     }
 
     GroupPage page(uint64_t limit) {
         GroupPage page;
-        page.total = groups_.size();
         page.allocations = allocations_;
         page.ungrouped = ungrouped_;
-        std::vector<const Group*> order;
-        for (const auto& [identity, group] : groups_) {
-            order.push_back(&group);
+        page.total = merged_.size() + own_.size();
+        if (is_of_one_ledger(by_)) {
+            for (const Own& own : first(std::move(own_), limit)) {
+                Group group = describe(*own.ledger, own.key);
+                add_to(group, *own.ledger, own.sums);
+                page.groups.push_back(std::move(group));
+            }
+            return page;
         }
-        const size_t shown = limit == 0 ? order.size() : std::min<size_t>(limit, order.size());
-        std::partial_sort(order.begin(), order.begin() + static_cast<ptrdiff_t>(shown), order.end(),
-                          [](const Group* a, const Group* b) { return comes_before(*a, *b); });
-        for (size_t i = 0; i < shown; ++i) {
-            page.groups.push_back(*order[i]);
+        std::vector<Group> groups;
+        for (auto& [key, group] : merged_) {
+            groups.push_back(std::move(group));
         }
+        page.groups = first(std::move(groups), limit);
         return page;
     }
 
 private:
-    static bool comes_before(const Group& a, const Group& b) {
-        const auto place = [](const Group& group) {
-            return std::tuple(~group.used, ~group.requested, ~group.count, std::cref(group.key).get(),
-                              group.pid, group.device);
+    // Numbers of sets, threads and owners mean something in one ledger alone, so nothing is to be merged; and there may be
+    // very many, so only those that are shown are put into words.
+    struct Own {
+        const SelectedLedger* ledger = nullptr;
+        uint64_t key = 0;
+        Sums sums;
+    };
+
+    static bool is_of_one_ledger(GroupBy by) {
+        return by == GroupBy::set || by == GroupBy::thread || by == GroupBy::owner;
+    }
+
+    static bool comes_before(const Own& a, const Own& b) {
+        const auto place = [](const Own& own) {
+            return std::tuple(~own.sums.used, ~own.sums.requested, ~own.sums.count, own.ledger->pid(),
+                              own.ledger->number, own.key);
         };
         return place(a) < place(b);
     }
 
-    void merge(const SelectedLedger& ledger, uint64_t key, const Sums& sums) {
-        if (by_ != GroupBy::device) {
-            put(ledger, describe(ledger, key), by_ == GroupBy::set ? key : 0, sums);
-            return;
-        }
-        for (const size_t position : ledger.sets[key].positions) {
-            if (!selection_.device() || selection_.device() == position) {
-                Group group;
-                group.device = selection_.table().devices()[position].id;
-                group.key = std::to_string(*group.device);
-                put(ledger, std::move(group), 0, sums);
+    static bool comes_before(const Group& a, const Group& b) {
+        const auto numbers = [](const Group& group) {
+            return std::tuple(~group.used, ~group.requested, ~group.count);
+        };
+        return numbers(a) != numbers(b) ? numbers(a) < numbers(b) : a.key < b.key;
+    }
+
+    template <class T>
+    static std::vector<T> first(std::vector<T> all, uint64_t limit) {
+        const size_t shown = limit == 0 ? all.size() : std::min<size_t>(limit, all.size());
+        std::partial_sort(all.begin(), all.begin() + static_cast<ptrdiff_t>(shown), all.end(),
+                          [](const T& a, const T& b) { return comes_before(a, b); });
+        all.erase(all.begin() + static_cast<ptrdiff_t>(shown), all.end());
+        return all;
+    }
+
+    static void add_to(Group& group, const SelectedLedger& ledger, const Sums& sums) {
+        group.used = saturating_add(group.used, sums.used);
+        group.requested = saturating_add(group.requested, sums.requested);
+        group.count += sums.count;
+        group.planned += sums.planned;
+        group.views += sums.views;
+        group.largest = std::max(group.largest, sums.largest);
+        group.oldest_age_ns = std::max(group.oldest_age_ns, ledger.clock.age_ns(sums.oldest_ticks));
+    }
+
+    void take(const SelectedLedger& ledger, uint64_t key, const Sums& sums) {
+        if (is_of_one_ledger(by_)) {
+            if (own_.size() == kMostGroups) {
+                ungrouped_ += sums.count + sums.planned + sums.views;
+            } else {
+                own_.push_back({&ledger, key, sums});
             }
+        } else if (by_ == GroupBy::device) {
+            for (const size_t position : ledger.sets[key].positions) {
+                if (!selection_.device() || selection_.device() == position) {
+                    merge(ledger, describe(ledger, position), sums);
+                }
+            }
+        } else {
+            merge(ledger, describe(ledger, key), sums);
         }
     }
 
+    void merge(const SelectedLedger& ledger, Group group, const Sums& sums) {
+        auto found = merged_.find(group.key);
+        if (found == merged_.end()) {
+            if (merged_.size() == kMostGroups) {
+                ungrouped_ += sums.count + sums.planned + sums.views;
+                return;
+            }
+            std::string key = group.key;
+            found = merged_.emplace(std::move(key), std::move(group)).first;
+        }
+        add_to(found->second, ledger, sums);
+    }
+
+    // A group with nothing in it yet. The key is a number of this ledger, for devices their position.
     Group describe(const SelectedLedger& ledger, uint64_t key) const {
         Group group;
         switch (by_) {
             case GroupBy::name:
                 group.key = cut_key(ledger.reader().name(key));
-                return group;
+                break;
             case GroupBy::scope:
                 group.key = cut_key(scope_of(ledger.reader().name(key), scope_depth_));
-                return group;
+                break;
             case GroupBy::kind:
                 group.kind = static_cast<Kind>(key);
                 group.key = name_of(*group.kind);
-                return group;
-            case GroupBy::set:
-                group.key = ledger.sets[key].label;
-                break;
-            case GroupBy::pid:
-                group.key = std::to_string(ledger.pid());
                 break;
             case GroupBy::device:
+                group.device = selection_.table().devices()[key].id;
+                group.key = std::to_string(*group.device);
+                break;
+            case GroupBy::pid:
+                group.pid = ledger.pid();
+                group.key = std::to_string(ledger.pid());
+                break;
+            case GroupBy::set:
+                group.pid = ledger.pid();
+                group.key = ledger.sets[key].label;
+                break;
             case GroupBy::thread:
             case GroupBy::owner:
+                group.pid = ledger.pid();
                 group.key = std::to_string(key);
                 break;
         }
-        group.pid = ledger.pid();
         return group;
-    }
-
-    // Sets of one name are still several.
-    void put(const SelectedLedger& ledger, Group group, uint64_t set, const Sums& sums) {
-        std::string identity = group.key;
-        if (group.pid) {
-            identity += '\0' + std::to_string(*group.pid);
-        }
-        if (by_ == GroupBy::set) {
-            identity += '\0' + std::to_string(ledger.number) + '\0' + std::to_string(set);
-        }
-        auto found = groups_.find(identity);
-        if (found == groups_.end()) {
-            if (groups_.size() == kMostGroups) {
-                ungrouped_ += sums.count + sums.planned + sums.views;
-                return;
-            }
-            found = groups_.emplace(std::move(identity), std::move(group)).first;
-        }
-        Group& sum = found->second;
-        sum.used = saturating_add(sum.used, sums.used);
-        sum.requested = saturating_add(sum.requested, sums.requested);
-        sum.count += sums.count;
-        sum.planned += sums.planned;
-        sum.views += sums.views;
-        sum.largest = std::max(sum.largest, sums.largest);
-        sum.oldest_age_ns = std::max(sum.oldest_age_ns, ledger.clock.age_ns(sums.oldest_ticks));
     }
 
     const Selection& selection_;
@@ -199,7 +235,8 @@ private:
     uint32_t scope_depth_;
     uint64_t allocations_ = 0;
     uint64_t ungrouped_ = 0;
-    std::unordered_map<std::string, Group> groups_;
+    std::vector<Own> own_;
+    std::unordered_map<std::string, Group> merged_;  // by key
 };
 
 }  // namespace

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <tuple>
 
 #include "census/selection.hpp"
 
@@ -73,16 +72,6 @@ uint32_t list_of(const AllocationQuery& query) {
 }
 
 }  // namespace
-
-std::strong_ordering Place::operator<=>(const Place& other) const {
-    if (text != other.text && text != nullptr && other.text != nullptr) {
-        if (const int order = text->compare(*other.text); order != 0) {
-            return order <=> 0;
-        }
-    }
-    return std::tie(first, second, pid, ledger, slot, generation) <=>
-           std::tie(other.first, other.second, other.pid, other.ledger, other.slot, other.generation);
-}
 
 std::string write_cursor(const AllocationQuery& query, const Place& place) {
     std::string result;
