@@ -29,9 +29,10 @@ base::Expected<Answer<view::AllocationView>> allocations(const census::Allocatio
     if (!page) {
         return tl::unexpected(std::move(page.error()));
     }
-    return Answer<view::AllocationView>{{view::read_here(), census::count(census).inexact,
-                                         census.processes.size(), page->total, std::move(page->allocations)},
-                                        notices_of(census)};
+    return Answer<view::AllocationView>{
+        {view::read_here(), census::count(census, census::Depth::pools).inexact, census.processes.size(),
+         page->total, std::move(page->allocations), page->left_out, std::move(page->next), query.sort},
+        notices_of(census)};
 }
 
 }  // namespace ttmem::access

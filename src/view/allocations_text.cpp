@@ -76,8 +76,12 @@ std::string allocations_text(const AllocationView& view, const Style& style) {
                    format_age(live.age_ns), live.set.empty() ? "-" : live.set, name_text(live)});
     }
     text += fmt::format("\n{}", table.text(style));
-    if (view.left_out() != 0) {
-        text += fmt::format("... and {} more, not larger ('--limit 0' shows all)\n", view.left_out());
+    if (view.left_out != 0) {
+        text += fmt::format("... and {} more{} ('--limit 0' shows all)\n", view.left_out,
+                            view.sort == census::Sort::used ? ", not larger" : "");
+    }
+    if (view.next) {
+        text += fmt::format("the next page: --cursor {}\n", *view.next);
     }
     return text + legend(view.allocations) + inexact_text(view.inexact, style);
 }

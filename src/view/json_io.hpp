@@ -18,10 +18,13 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
+#include "census/allocations.hpp"
+#include "census/failures.hpp"
 #include "census/figures.hpp"
 
 namespace ttmem::view {
@@ -33,6 +36,24 @@ concept Like = std::same_as<std::remove_const_t<T>, Of>;
 
 template <class T>
 concept JsonScalar = std::integral<T> || std::same_as<T, std::string>;
+
+// Stands in JSON as a word.
+template <class T>
+concept NamedEnum = std::same_as<T, census::Kind> || std::same_as<T, census::Sort> ||
+    std::same_as<T, census::GroupBy> || std::same_as<T, census::FailureType>;
+
+template <NamedEnum T>
+std::optional<T> by_name(std::string_view name) {
+    if constexpr (std::same_as<T, census::Kind>) {
+        return census::kind_by_name(name);
+    } else if constexpr (std::same_as<T, census::Sort>) {
+        return census::sort_by_name(name);
+    } else if constexpr (std::same_as<T, census::GroupBy>) {
+        return census::group_by_name(name);
+    } else {
+        return census::failure_type_by_name(name);
+    }
+}
 
 class JsonWriter {
 public:
@@ -56,6 +77,13 @@ public:
         }
     }
 
+    // Fields that belong together, as an object of their own: inside(io) lists them.
+    void object(const char* name, auto inside) {
+        JsonWriter writer;
+        inside(writer);
+        object_[name] = writer.take();
+    }
+
     // What follows from other fields, and is there for readers elsewhere.
     template <class T>
     void derived(const char* name, const T& value) {
@@ -76,7 +104,7 @@ private:
             return writer.take();
         }
     }
-    static Json to(const census::Kind& kind) { return std::string(census::name_of(kind)); }
+    static Json to(const NamedEnum auto& value) { return std::string(census::name_of(value)); }
     static Json to(const census::Core& core) { return Json::array({core.x, core.y}); }
     template <class T>
     static Json to(const std::optional<T>& value) {
@@ -126,6 +154,13 @@ public:
         }
     }
 
+    void object(const char* name, auto inside) {
+        if (const auto found = object_.find(name); found != object_.end()) {
+            JsonReader reader(*found);
+            inside(reader);
+        }
+    }
+
     template <class T>
     void derived(const char* /*name*/, const T& /*value*/) {}
 
@@ -139,12 +174,13 @@ private:
             fields(reader, value);
         }
     }
-    static void from(const Json& json, census::Kind& kind) {
-        const auto known = census::kind_by_name(json.get<std::string>());
+    template <NamedEnum T>
+    static void from(const Json& json, T& value) {
+        const std::optional<T> known = by_name<T>(json.get<std::string>());
         if (!known) {
-            throw std::invalid_argument("unknown kind");
+            throw std::invalid_argument("unknown word '" + json.get<std::string>() + "'");
         }
-        kind = *known;
+        value = *known;
     }
     static void from(const Json& json, census::Core& core) {
         json.at(0).get_to(core.x);

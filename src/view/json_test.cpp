@@ -6,7 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "view/views_test_support.hpp"
+#include "view/queries_test_support.hpp"
 
 namespace ttmem::view {
 namespace {
@@ -26,6 +26,70 @@ TEST(Json, WhatIsWrittenIsReadBack) {
         ASSERT_TRUE(read.has_value()) << read.error().text;
         EXPECT_EQ(*read, view);
     }
+}
+
+template <class View>
+void expect_read_back(const View& view, base::Expected<View> (*read)(std::string_view)) {
+    const auto again = read(to_json(view));
+    ASSERT_TRUE(again.has_value()) << again.error().text;
+    EXPECT_EQ(*again, view);
+}
+
+TEST(Json, AnswersAreReadBackToo) {
+    for (const GroupView& view : {groups_by_name(), groups_by_device(), groups_by_thread(), GroupView{}}) {
+        expect_read_back(view, groups_from_json);
+    }
+    expect_read_back(several_programs(), programs_from_json);
+    expect_read_back(several_failures(), failures_from_json);
+    expect_read_back(several_post_mortems(), post_mortems_from_json);
+    expect_read_back(post_mortem(), post_mortem_from_json);
+    expect_read_back(post_mortem_with_nothing(), post_mortem_from_json);
+    AllocationView page = several_allocations();
+    page.next = "1-2-3";
+    page.sort = census::Sort::address;
+    expect_read_back(page, allocations_from_json);
+}
+
+TEST(Json, EventsAreNullWhereNobodyFollowsThem) {
+    View view = one_device();
+    EXPECT_TRUE(json::parse(to_json(view))["processes"][0]["events"]["followed"].is_null());
+    EXPECT_TRUE(json::parse(to_json(view))["processes"][0]["events"]["lost"].is_null());
+    view.figures.processes[0].followed = 12;
+    view.figures.processes[0].lost = 0;
+    EXPECT_EQ(json::parse(to_json(view))["processes"][0]["events"], (json{{"followed", 12}, {"lost", 0}}));
+    EXPECT_EQ(*view_from_json(to_json(view)), view);
+}
+
+TEST(Json, GroupsSayWhatTheirBytesMean) {
+    EXPECT_EQ(json::parse(to_json(groups_by_name()))["bytes_are"],
+              "on each device of an allocation, counted once");
+    EXPECT_EQ(json::parse(to_json(groups_by_device()))["bytes_are"], "on the device of the group");
+}
+
+TEST(Json, PiecesAreTheWholeTextInPortions) {
+    auto view = std::make_shared<AllocationView>(several_allocations());
+    while (view->allocations.size() < 2'000) {
+        view->allocations.push_back(view->allocations[view->allocations.size() % 8]);
+    }
+    AllocationPieces pieces(view);
+    std::string text;
+    size_t count = 0;
+    for (auto piece = pieces.next(); piece; piece = pieces.next()) {
+        EXPECT_FALSE(piece->empty());
+        EXPECT_LT(piece->size(), 66'000u);
+        text += *piece;
+        ++count;
+    }
+    EXPECT_GT(count, 5u);
+    EXPECT_EQ(pieces.next(), std::nullopt);
+    EXPECT_EQ(*allocations_from_json(text), *view);
+    EXPECT_EQ(text, to_json(*view));
+}
+
+TEST(Json, AnEmptyListIsOnePiece) {
+    AllocationPieces pieces(std::make_shared<AllocationView>());
+    EXPECT_EQ(pieces.next(), to_json(AllocationView{}));
+    EXPECT_EQ(pieces.next(), std::nullopt);
 }
 
 TEST(Json, UnknownIsNullAndNeverZero) {
@@ -75,6 +139,9 @@ TEST(Json, WhatIsNoViewIsAnErrorAndNoCrash) {
         EXPECT_FALSE(view_from_json(text).has_value()) << text;
     }
     EXPECT_FALSE(allocations_from_json(R"({"schema":1,"allocations":[{"kind":"x"}]})").has_value());
+    EXPECT_FALSE(groups_from_json(R"({"schema":1,"group":"x"})").has_value());
+    EXPECT_FALSE(failures_from_json(R"({"schema":1,"failures":[{"type":"x"}]})").has_value());
+    EXPECT_FALSE(post_mortem_from_json(R"({"schema":1,"post_mortem":[]})").has_value());
     EXPECT_THAT(view_from_json(R"({"schema":2})").error().text, HasSubstr("schema 2"));
 }
 

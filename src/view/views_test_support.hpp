@@ -182,6 +182,7 @@ inline AllocationView several_allocations() {
     globally.view = true;
     globally.devices = {0, 2, 4, 6};
     view.allocations.push_back(globally);
+    view.left_out = 115;
     return view;
 }
 
