@@ -55,6 +55,12 @@ bool Output::has_room() const {
     return bytes_ < most_bytes_;
 }
 
+void Output::count_lost(uint64_t lines) {
+    const std::lock_guard lock(mutex_);
+    lost_ += lines;
+    lost_untold_ += lines;
+}
+
 uint64_t Output::lost() const {
     const std::lock_guard lock(mutex_);
     return lost_;

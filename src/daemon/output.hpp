@@ -29,6 +29,8 @@ public:
     // Whether a line would find room now: saves the work of making it.
     bool has_room() const;
 
+    // Lines that were never made count like lines that found no room.
+    void count_lost(uint64_t lines);
     uint64_t lost() const;
 
 private:

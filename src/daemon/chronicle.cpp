@@ -1,0 +1,393 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/chronicle.hpp"
+
+#include <algorithm>
+#include <boost/asio/post.hpp>
+#include <chrono>
+#include <future>
+
+namespace ttmem::daemon {
+
+using history::What;
+
+namespace {
+
+constexpr size_t kLogRecords = 65'536;
+constexpr uint64_t kMostEventsALook = 262'144;  // of one process: the others wait
+constexpr uint64_t kSecond = 1'000'000'000;
+constexpr uint64_t kAuditShare = 50;  // an audit that took so long comes again after this many times as long
+
+uint64_t monotonic_now() { return segment::Clock::now(segment::ClockKind::monotonic_ns).monotonic_ns; }
+
+uint64_t epoch_now() {
+    using std::chrono::system_clock;
+    return static_cast<uint64_t>(
+        std::chrono::duration_cast<std::chrono::nanoseconds>(system_clock::now().time_since_epoch()).count());
+}
+
+std::string_view name_of(What what) {
+    switch (what) {
+        case What::allocation:
+            return "allocation";
+        case What::free:
+            return "free";
+        case What::set_opened:
+            return "set_opened";
+        case What::set_closed:
+            return "set_closed";
+        case What::failure:
+            return "failure";
+        case What::gap:
+            return "gap";
+        case What::process_started:
+            return "process_started";
+        case What::process_died:
+            return "process_died";
+    }
+    return "";
+}
+
+}  // namespace
+
+Chronicle::Chronicle(boost::asio::any_io_executor thread, const Roster& roster, EventLog& log)
+    : thread_(std::move(thread)), roster_(roster), event_log_(log), timer_(thread_), log_(kLogRecords) {}
+
+void Chronicle::start() {
+    boost::asio::post(thread_, [this] { tick(); });
+}
+
+void Chronicle::stop() {
+    std::promise<void> done;
+    boost::asio::post(thread_, [&] {
+        stopping_ = true;
+        timer_.cancel();
+        follow_all();
+        write_log();
+        done.set_value();
+    });
+    done.get_future().wait();
+}
+
+void Chronicle::attached(const Roster::Member& member, history::Follower::From from) {
+    boost::asio::post(thread_, [this, member, from] {
+        const auto& ledger = member.process.ledger;
+        {
+            const std::lock_guard lock(mutex_);
+            Followed& one =
+                processes_
+                    .emplace(member.number, Followed{member.process.identity,
+                                                     ledger,
+                                                     ledger,
+                                                     history::Follower(*ledger, member.number, from),
+                                                     {},
+                                                     {},
+                                                     {},
+                                                     0})
+                    .first->second;
+            add_record(one, member.number, What::process_started);
+        }
+        if (!stopping_) {
+            timer_.expires_after(std::chrono::milliseconds(0));
+            tick();
+        }
+    });
+}
+
+void Chronicle::died(uint32_t number) {
+    boost::asio::post(thread_, [this, number] {
+        const auto found = processes_.find(number);
+        if (found == processes_.end()) {
+            return;
+        }
+        Followed& one = found->second;
+        while (follow(number, one) == kMostEventsALook) {
+            // What is left in its rings; nobody adds to them any more.
+        }
+        {
+            const std::lock_guard lock(mutex_);
+            add_record(one, number, What::process_died);
+            one.ledger = nullptr;
+        }
+        {
+            const std::lock_guard lock(counts_mutex_);
+            const Counts& last = counts_[number];
+            of_the_dead_.followed += last.followed;
+            of_the_dead_.lost += last.lost;
+            of_the_dead_.defects += last.defects;
+            counts_.erase(number);
+        }
+        write_log();
+        event_log_.start_totals(census::count(roster_.census(), census::Depth::pools));
+    });
+}
+
+void Chronicle::add_record(Followed& one, uint32_t number, What what) {
+    history::Record record;
+    record.process = number;
+    record.what = what;
+    record.monotonic_ns = monotonic_now();
+    log_.add(record);
+    one.last_sequence = log_.newest();
+}
+
+void Chronicle::tick() {
+    if (stopping_) {
+        return;
+    }
+    const uint64_t before = log_.newest();
+    follow_all();
+    const uint64_t events = log_.newest() - before;
+    write_log();
+    look_at_totals();
+    audit_one();
+    forget_old();
+    timer_.expires_after(pace_.after(events));
+    timer_.async_wait([this](boost::system::error_code error) {
+        if (!error) {
+            tick();
+        }
+    });
+}
+
+void Chronicle::follow_all() {
+    for (auto& [number, one] : processes_) {
+        if (one.ledger != nullptr) {
+            follow(number, one);
+        }
+    }
+}
+
+uint64_t Chronicle::follow(uint32_t number, Followed& one) {
+    uint64_t events = 0;
+    {
+        const std::lock_guard lock(mutex_);
+        const uint64_t before = log_.newest();
+        events = one.follower.follow(*one.ledger, log_, kMostEventsALook);
+        if (log_.newest() != before) {
+            one.last_sequence = log_.newest();
+            one.device_ids = census::device_ids_of(one.ledger->devices(), *roster_.device_ids());
+            if (const history::Record* first = log_.at(std::max(before + 1, log_.oldest()))) {
+                const std::lock_guard counts_lock(counts_mutex_);
+                lag_ns_ = monotonic_now() - std::min(monotonic_now(), first->monotonic_ns);
+            }
+        }
+    }
+    publish_counts(number, one);
+    return events;
+}
+
+void Chronicle::publish_counts(uint32_t number, const Followed& one) {
+    const std::lock_guard lock(counts_mutex_);
+    counts_[number] = {one.identity.pid, one.follower.followed(), one.follower.lost(), one.defect ? 1u : 0u};
+}
+
+std::vector<uint32_t> Chronicle::devices_of(const Followed& one, uint32_t set) const {
+    std::vector<uint32_t> result;
+    const auto version = one.follower.sets().version(set);
+    for (size_t entry = 0; version && entry < one.device_ids.size(); ++entry) {
+        if ((version->members >> entry & 1) != 0 && one.device_ids[entry]) {
+            result.push_back(*one.device_ids[entry]);
+        }
+    }
+    std::sort(result.begin(), result.end());
+    result.erase(std::unique(result.begin(), result.end()), result.end());
+    return result;
+}
+
+// The lines of all that is new in the log.
+void Chronicle::write_log() {
+    const uint64_t newest = log_.newest();  // only this thread adds to it
+    if (written_ + 1 < log_.oldest()) {
+        event_log_.lost(log_.oldest() - written_ - 1);
+        written_ = log_.oldest() - 1;
+    }
+    for (; written_ < newest; ++written_) {
+        const history::Record* record = log_.at(written_ + 1);
+        if (!event_log_.wants(record->what)) {
+            continue;
+        }
+        const auto found = processes_.find(record->process);
+        if (found == processes_.end()) {
+            continue;
+        }
+        const Followed& one = found->second;
+        const bool has_name = record->what == What::set_opened || record->what == What::set_closed ||
+                              record->what == What::failure;
+        std::string name;
+        if (const auto ledger = has_name ? one.late_ledger.lock() : nullptr) {
+            const auto version = one.follower.sets().version(record->set);
+            name = ledger->name(record->what == What::failure ? record->event.name
+                                : version                     ? version->label
+                                                              : 0);
+        }
+        event_log_.write(*record, one.identity, devices_of(one, record->set), name);
+        if (record->what == What::gap) {
+            event_log_.start_totals(census::count(roster_.census(), census::Depth::pools));
+        }
+    }
+}
+
+void Chronicle::look_at_totals() {
+    const uint64_t now = monotonic_now();
+    if (now < next_sample_ns_) {
+        return;
+    }
+    const census::Figures figures = census::count(roster_.census(), census::Depth::pools);
+    {
+        const std::lock_guard lock(mutex_);
+        samples_.add(epoch_now(), figures);
+    }
+    const std::lock_guard lock(counts_mutex_);
+    peaks_.see(figures);
+    const uint64_t events = log_.newest();
+    rate_ =
+        next_sample_ns_ == 0 ? 0 : (events - events_at_sample_) * kSecond / (kSecond + now - next_sample_ns_);
+    events_at_sample_ = events;
+    next_sample_ns_ = now + kSecond;
+}
+
+// One process a second in turn, and less often where ledgers are large.
+void Chronicle::audit_one() {
+    const uint64_t now = monotonic_now();
+    if (now < next_audit_ns_ || processes_.empty()) {
+        return;
+    }
+    auto next = processes_.upper_bound(last_audited_);
+    for (size_t tried = 0; tried < processes_.size(); ++tried, ++next) {
+        next = next == processes_.end() ? processes_.begin() : next;
+        if (next->second.ledger == nullptr) {
+            continue;
+        }
+        Followed& one = next->second;
+        last_audited_ = next->first;
+        if (const auto difference = one.audit.look(*one.ledger)) {
+            one.defect = difference;
+            event_log_.note("! [PID " + std::to_string(one.identity.pid) +
+                            "] defect: the counters of a pool differ from its ledger (set " +
+                            std::to_string(difference->set) + ", " +
+                            std::to_string(difference->counters.used) + " counted, " +
+                            std::to_string(difference->ledger.used) + " live); please report it");
+        }
+        publish_counts(next->first, one);
+        break;
+    }
+    const std::lock_guard lock(counts_mutex_);
+    ++audits_;
+    next_audit_ns_ = std::max(now + kSecond, monotonic_now() + (monotonic_now() - now) * kAuditShare);
+}
+
+// A dead process of which no event is left in the log is nobody's any more.
+void Chronicle::forget_old() {
+    const std::lock_guard lock(mutex_);
+    std::erase_if(processes_, [&](const auto& entry) {
+        return entry.second.ledger == nullptr && entry.second.last_sequence < log_.oldest();
+    });
+}
+
+void Chronicle::annotate(census::Figures& figures) {
+    const std::lock_guard lock(counts_mutex_);
+    for (const auto& [number, counts] : counts_) {
+        const auto process = std::find_if(figures.processes.begin(), figures.processes.end(),
+                                          [&](const auto& one) { return one.pid == counts.pid; });
+        if (process == figures.processes.end()) {
+            continue;
+        }
+        process->followed = process->followed.value_or(0) + counts.followed;
+        process->lost = process->lost.value_or(0) + counts.lost;
+        if (counts.defects != 0) {
+            figures.inexact.push_back(
+                {counts.pid, "defect: counters differ from the ledger", counts.defects, false});
+        }
+    }
+    peaks_.see(figures);
+    peaks_.raise(figures);
+}
+
+uint64_t Chronicle::newest_event() const {
+    const std::lock_guard lock(mutex_);
+    return log_.newest();
+}
+
+view::EventView Chronicle::describe(const history::Record& record) const {
+    view::EventView event;
+    event.sequence = record.sequence;
+    const uint64_t age = monotonic_now() - std::min(monotonic_now(), record.monotonic_ns);
+    event.time_ns = epoch_now() - age;
+    event.what = name_of(record.what);
+    const Followed& one = processes_.at(record.process);
+    event.pid = one.identity.pid;
+    if (record.what == What::gap) {
+        event.count = record.count;
+        return event;
+    }
+    if (record.what == What::process_started || record.what == What::process_died) {
+        return event;
+    }
+    event.devices = devices_of(one, record.set);
+    const auto ledger = one.late_ledger.lock();
+    if (record.what == What::set_opened || record.what == What::set_closed) {
+        const auto version = one.follower.sets().version(record.set);
+        event.name = ledger && version ? std::optional(ledger->name(version->label)) : std::nullopt;
+        return event;
+    }
+    event.kind = census::kind_of(record.event.kind);
+    if (segment::is_kernel(record.event.kind)) {
+        event.kernel_type = census::kKernelTypes[census::kernel_type_of(record.event.kind)];
+    } else if (record.what != What::failure) {
+        event.address = record.event.address;
+    }
+    event.requested = record.event.requested;
+    event.adds_bytes = record.event.adds_bytes;
+    event.name = ledger ? std::optional(ledger->name(record.event.name)) : std::nullopt;
+    return event;
+}
+
+view::EventsView Chronicle::events(uint64_t since, uint64_t limit, const MaySee& may_see) const {
+    view::EventsView result;
+    result.origin = view::read_here();
+    result.origin.source = "daemon";
+    const std::lock_guard lock(mutex_);
+    uint64_t at = std::max(since, log_.oldest());
+    result.missed = at - std::min(since, at);
+    for (; at <= log_.newest() && result.events.size() < limit; ++at) {
+        const history::Record* record = log_.at(at);
+        const auto process = processes_.find(record->process);
+        if (process != processes_.end() && may_see(process->second.identity.uid)) {
+            result.events.push_back(describe(*record));
+        }
+    }
+    result.next = at;
+    return result;
+}
+
+view::HistoryView Chronicle::history(std::optional<uint32_t> device, std::optional<census::Kind> kind,
+                                     uint64_t since_ns) const {
+    view::HistoryView result;
+    result.origin = view::read_here();
+    result.origin.source = "daemon";
+    const std::lock_guard lock(mutex_);
+    for (const history::Samples::Key& key : samples_.keys()) {
+        if ((!device || *device == key.first) && (!kind || *kind == key.second)) {
+            result.series.push_back({key.first, key.second, samples_.since(key, since_ns)});
+        }
+    }
+    return result;
+}
+
+void Chronicle::describe(view::SelfView& self) const {
+    const std::lock_guard lock(counts_mutex_);
+    self.events_followed = of_the_dead_.followed;
+    self.events_lost = of_the_dead_.lost;
+    self.defects = of_the_dead_.defects;
+    for (const auto& [number, counts] : counts_) {
+        self.events_followed += counts.followed;
+        self.events_lost += counts.lost;
+        self.defects += counts.defects;
+    }
+    self.events_per_second = rate_;
+    self.lag_ns = lag_ns_;
+    self.audits = audits_;
+    self.log_lines_lost = event_log_.lost();
+}
+
+}  // namespace ttmem::daemon

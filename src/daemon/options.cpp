@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/options.hpp"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <boost/asio/ip/address.hpp>
+#include <fstream>
+#include <iostream>
+#include <iterator>
+#include <map>
+
+#include "daemon/config.hpp"
+#include "daemon/http/query.hpp"
+
+namespace ttmem::daemon {
+
+using base::Error;
+
+namespace {
+
+constexpr int kUsageError = 2;
+
+const std::map<std::string, LogEvents> kLogLevels = {
+    {"off", LogEvents::off}, {"summary", LogEvents::summary}, {"all", LogEvents::all}};
+
+base::Expected<std::string> read_file(const std::string& path) {
+    std::ifstream file(path);
+    std::string text{std::istreambuf_iterator<char>(file), {}};
+    if (!file.is_open() || file.bad()) {
+        return base::error(Error::Code::failed,
+                           "can't read the configuration " + path + ": " + std::strerror(errno));
+    }
+    return text;
+}
+
+ParsedOptions complain(const std::string& text) {
+    std::cerr << "ttmemd: " << text << "\n";
+    return {std::nullopt, kUsageError};
+}
+
+}  // namespace
+
+bool Address::is_loopback() const {
+    boost::system::error_code error;
+    return boost::asio::ip::make_address(host, error).is_loopback() && !error;
+}
+
+std::string Address::text() const {
+    const bool has_colons = host.find(':') != std::string::npos;
+    return (has_colons ? "[" + host + "]" : host) + ":" + std::to_string(port);
+}
+
+base::Expected<Address> parse_address(const std::string& text) {
+    const size_t colon = std::min(text.rfind(':'), text.size());
+    std::string host = text.substr(0, colon);
+    const uint64_t port =
+        http::parse_number(text.substr(std::min(colon + 1, text.size()))).value_or(UINT64_MAX);
+    if (host.starts_with('[') && host.ends_with(']')) {
+        host = host.substr(1, host.size() - 2);
+    }
+    host = host == "localhost" ? "127.0.0.1" : host;
+    boost::system::error_code error;
+    boost::asio::ip::make_address(host, error);
+    if (error || port > UINT16_MAX) {
+        return base::error(Error::Code::refused,
+                           "'" + text + "' is no address to listen on (127.0.0.1:9479, [::1]:9479, or none)");
+    }
+    return Address{host, static_cast<uint16_t>(port)};
+}
+
+base::Expected<void> set_listen(Options& options, const std::string& text) {
+    options.listen_was_asked_for = true;
+    if (text == "none") {
+        options.listen.reset();
+        return {};
+    }
+    auto address = parse_address(text);
+    if (!address) {
+        return tl::unexpected(address.error());
+    }
+    options.listen = std::move(*address);
+    return {};
+}
+
+base::Expected<void> set_log_events(Options& options, const std::string& text) {
+    const auto level = kLogLevels.find(text);
+    if (level == kLogLevels.end()) {
+        return base::error(Error::Code::refused,
+                           "'" + text + "' is no level of the event log (off, summary, all)");
+    }
+    options.log_events = level->second;
+    return {};
+}
+
+ParsedOptions parse_options(int argument_count, char** arguments) {
+    CLI::App app(
+        "ttmemd: one truth about the device memory of this host. Runs in the foreground until it is told to "
+        "end.",
+        "ttmemd");
+    app.footer(
+        "Examples:\n"
+        "  ttmemd                                   events of note on standard output\n"
+        "  ttmemd --log-events all > out.log        every allocation and free, one line a device\n"
+        "  ttmemd --listen none --quiet             the Unix socket alone, no output\n"
+        "  ttmemd --listen 0.0.0.0:9479 --token-file /etc/ttmem/token\n"
+        "Faces: ttmem status, ttmem ps, ttmem allocations, ttmem post-mortem.");
+    app.set_version_flag("--version", "ttmemd " TTMEM_VERSION);
+    std::string config;
+    std::string runtime_dir;
+    std::string listen;
+    std::string token_file;
+    std::string log_events;
+    bool quiet = false;
+    app.add_option("--config", config, "read options from a TOML file; the command line wins")
+        ->type_name("FILE");
+    app.add_option(
+           "--runtime-dir", runtime_dir,
+           "where its sockets are (else $TTMEM_RUNTIME_DIR, /run/ttmem as root, $XDG_RUNTIME_DIR/ttmem or "
+           "/tmp/ttmem-UID)")
+        ->type_name("DIR");
+    app.add_option("--listen", listen, "answer HTTP here too; 'none' for nowhere [127.0.0.1:9479]")
+        ->type_name("ADDR:PORT");
+    app.add_option("--token-file", token_file,
+                   "who sends this token over TCP sees all; without one, totals alone")
+        ->type_name("FILE");
+    app.add_option(
+           "--log-events", log_events,
+           "off, summary (processes, failures, gaps) or all (every event, one line a device) [summary]")
+        ->type_name("LEVEL");
+    app.add_flag("--quiet", quiet, "nothing on standard output");
+    try {
+        app.parse(argument_count, arguments);
+    } catch (const CLI::ParseError& problem) {
+        return {std::nullopt, app.exit(problem, std::cout, std::cerr) == 0 ? 0 : kUsageError};
+    }
+
+    Options options;
+    if (!config.empty()) {
+        const auto text = read_file(config);
+        if (!text) {
+            return complain(text.error().text);
+        }
+        if (const auto read = read_config(*text, config, options); !read) {
+            return complain(read.error().text);
+        }
+    }
+    options.runtime_dir = runtime_dir.empty() ? options.runtime_dir : runtime_dir;
+    options.token_file = token_file.empty() ? options.token_file : token_file;
+    options.quiet = options.quiet || quiet;
+    if (!listen.empty()) {
+        if (const auto set = set_listen(options, listen); !set) {
+            return complain(set.error().text);
+        }
+    }
+    if (!log_events.empty()) {
+        if (const auto set = set_log_events(options, log_events); !set) {
+            return complain(set.error().text);
+        }
+    }
+    if (options.listen && !options.listen->is_loopback() && options.token_file.empty()) {
+        return complain(
+            "listening on " + options.listen->text() +
+            " opens this host's figures to the network: give a --token-file, or listen on 127.0.0.1");
+    }
+    return {std::move(options), 0};
+}
+
+}  // namespace ttmem::daemon

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/post_mortems.hpp"
+
+#include <algorithm>
+
+namespace ttmem::daemon {
+
+namespace {
+
+bool holds_something(const segment::Reader& ledger) {
+    bool found = false;
+    ledger.for_each_live([&](segment::SlotRef, const segment::Allocation&) {
+        found = true;
+        return false;
+    });
+    return found;
+}
+
+}  // namespace
+
+void PostMortems::add(census::Dead dead) {
+    Kept kept{std::move(dead), 0, false};
+    kept.bytes = kept.dead.process.ledger->resident_bytes();
+    kept.held_something = holds_something(*kept.dead.process.ledger);
+    std::vector<Kept> dropped;  // unmapped when the lock is gone: that takes its time
+    const std::lock_guard lock(mutex_);
+    bytes_ += kept.bytes;
+    kept_.push_back(std::move(kept));
+    while (kept_.size() > 1 && (kept_.size() > limits_.number || bytes_ > limits_.bytes)) {
+        auto first =
+            std::find_if(kept_.begin(), kept_.end() - 1, [](const Kept& one) { return !one.held_something; });
+        first = first == kept_.end() - 1 ? kept_.begin() : first;
+        bytes_ -= first->bytes;
+        dropped.push_back(std::move(*first));
+        kept_.erase(first);
+    }
+}
+
+std::vector<census::Dead> PostMortems::newest_first() const {
+    const std::lock_guard lock(mutex_);
+    std::vector<census::Dead> result;
+    for (auto one = kept_.rbegin(); one != kept_.rend(); ++one) {
+        result.push_back(one->dead);
+    }
+    return result;
+}
+
+size_t PostMortems::size() const {
+    const std::lock_guard lock(mutex_);
+    return kept_.size();
+}
+
+}  // namespace ttmem::daemon

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// The last ledgers of processes that have ended, as they left them: the segments themselves, and no copies. Bounded in number
+// and in bytes. Any thread may ask.
+
+#include <cstdint>
+#include <deque>
+#include <mutex>
+#include <vector>
+
+#include "census/post_mortem.hpp"
+
+namespace ttmem::daemon {
+
+class PostMortems {
+public:
+    struct Limits {
+        size_t number = 64;
+        uint64_t bytes = uint64_t{512} << 20;  // of the host's memory
+    };
+
+    PostMortems() : PostMortems(Limits{}) {}
+    explicit PostMortems(Limits limits) : limits_(limits) {}
+
+    // What is too much goes: first those that held nothing when they ended, then the oldest. The newest stays in any case.
+    void add(census::Dead dead);
+
+    std::vector<census::Dead> newest_first() const;
+    size_t size() const;
+
+private:
+    struct Kept {
+        census::Dead dead;
+        uint64_t bytes = 0;
+        bool held_something = false;
+    };
+
+    const Limits limits_;
+    mutable std::mutex mutex_;
+    std::deque<Kept> kept_;  // oldest first
+    uint64_t bytes_ = 0;
+};
+
+}  // namespace ttmem::daemon
