@@ -6,6 +6,7 @@
 #include "view/format.hpp"
 #include "view/text.hpp"
 #include "view/text_parts.hpp"
+#include "view/text_tables.hpp"
 
 namespace ttmem::view {
 
@@ -49,7 +50,30 @@ std::string name_text(const LiveAllocation& live) {
     return live.name + (type.empty() ? "" : " " + type);
 }
 
+std::string rows_of(const std::vector<LiveAllocation>& allocations, const Style& style) {
+    Table table({{"USED"},
+                 {"REQUESTED", kRight, 2},
+                 {"KIND", kLeft},
+                 {"DEV", kLeft, 0, 7},
+                 {"ADDRESS"},
+                 {"PID"},
+                 {"AGE", kRight, 1},
+                 {"SET", kLeft, 3, 8},
+                 {"NAME", kLeft, 0, 18, Column::Keep::end}});
+    for (const LiveAllocation& live : allocations) {
+        table.add({used_text(live, style), format_bytes(live.requested, style.bytes),
+                   std::string(name_of(live.kind)), format_ids(live.devices),
+                   live.address ? fmt::format("{:#x}", *live.address) : "-", std::to_string(live.pid),
+                   format_age(live.age_ns), live.set.empty() ? "-" : live.set, name_text(live)});
+    }
+    return table.text(style);
+}
+
 }  // namespace
+
+std::string allocation_table(const std::vector<LiveAllocation>& allocations, const Style& style) {
+    return rows_of(allocations, style) + legend(allocations);
+}
 
 std::string allocations_text(const AllocationView& view, const Style& style) {
     if (view.processes == 0) {
@@ -60,22 +84,7 @@ std::string allocations_text(const AllocationView& view, const Style& style) {
     if (view.allocations.empty()) {
         return text + "\nNothing that was asked for is live.\n" + inexact_text(view.inexact, style);
     }
-    Table table({{"USED"},
-                 {"REQUESTED", kRight, 2},
-                 {"KIND", kLeft},
-                 {"DEV", kLeft, 0, 7},
-                 {"ADDRESS"},
-                 {"PID"},
-                 {"AGE", kRight, 1},
-                 {"SET", kLeft, 3, 8},
-                 {"NAME", kLeft, 0, 18, Column::Keep::end}});
-    for (const LiveAllocation& live : view.allocations) {
-        table.add({used_text(live, style), format_bytes(live.requested, style.bytes),
-                   std::string(name_of(live.kind)), format_ids(live.devices),
-                   live.address ? fmt::format("{:#x}", *live.address) : "-", std::to_string(live.pid),
-                   format_age(live.age_ns), live.set.empty() ? "-" : live.set, name_text(live)});
-    }
-    text += fmt::format("\n{}", table.text(style));
+    text += fmt::format("\n{}", rows_of(view.allocations, style));
     if (view.left_out != 0) {
         text += fmt::format("... and {} more{} ('--limit 0' shows all)\n", view.left_out,
                             view.sort == census::Sort::used ? ", not larger" : "");

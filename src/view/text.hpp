@@ -16,7 +16,20 @@ std::string status_text(const View& view, const Style& style);
 // The processes: what each holds on which device.
 std::string ps_text(const View& view, const Style& style);
 
-// A page of live allocations, the largest first.
+// A page of live allocations.
 std::string allocations_text(const AllocationView& view, const Style& style);
+
+// What is live in groups, the largest first.
+std::string groups_text(const GroupView& view, const Style& style);
+
+// The programs: their circular buffers and kernels.
+std::string programs_text(const ProgramView& view, const Style& style);
+
+// What did not work, and by how much.
+std::string failures_text(const FailureView& view, const Style& style);
+
+// Who died, and what one of them held.
+std::string post_mortems_text(const PostMortemListView& view, const Style& style);
+std::string post_mortem_text(const PostMortemView& view, const Style& style);
 
 }  // namespace ttmem::view

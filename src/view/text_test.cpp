@@ -4,11 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-#include <fstream>
-#include <sstream>
-
-#include "view/format.hpp"
+#include "view/golden_test_support.hpp"
 #include "view/json.hpp"
 #include "view/views_test_support.hpp"
 
@@ -17,40 +13,6 @@ namespace {
 
 using testing::HasSubstr;
 using testing::Not;
-
-std::string golden_path(const std::string& name) {
-    return std::string(TTMEM_SOURCE_DIR) + "/src/view/golden/" + name + ".txt";
-}
-
-std::string read_file(const std::string& path) {
-    std::ifstream file(path);
-    std::ostringstream text;
-    text << file.rdbuf();
-    return text.str();
-}
-
-// Compares a screen with the one that people have looked at and found good. TTMEM_UPDATE_GOLDEN=1 replaces those.
-void expect_golden(const std::string& name, const std::string& text) {
-    if (std::getenv("TTMEM_UPDATE_GOLDEN") != nullptr) {
-        std::ofstream(golden_path(name)) << text;
-    }
-    EXPECT_EQ(text, read_file(golden_path(name))) << "the screen is not that of " << golden_path(name);
-}
-
-std::vector<std::string> lines_of(const std::string& text) {
-    std::vector<std::string> lines;
-    std::istringstream stream(text);
-    for (std::string line; std::getline(stream, line);) {
-        lines.push_back(line);
-    }
-    return lines;
-}
-
-void expect_fits(const std::string& text, size_t width) {
-    for (const std::string& line : lines_of(text)) {
-        EXPECT_LE(display_width(line), width) << line;
-    }
-}
 
 struct Screen {
     const char* name;
