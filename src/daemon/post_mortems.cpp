@@ -31,6 +31,7 @@ void PostMortems::add(census::Dead dead) {
             std::find_if(kept_.begin(), kept_.end() - 1, [](const Kept& one) { return !one.held_something; });
         first = first == kept_.end() - 1 ? kept_.begin() : first;
         bytes_ -= first->bytes;
+        ++dropped_;
         dropped.push_back(std::move(*first));
         kept_.erase(first);
     }
@@ -43,6 +44,11 @@ std::vector<census::Dead> PostMortems::newest_first() const {
         result.push_back(one->dead);
     }
     return result;
+}
+
+uint64_t PostMortems::dropped() const {
+    const std::lock_guard lock(mutex_);
+    return dropped_;
 }
 
 size_t PostMortems::size() const {

@@ -28,6 +28,7 @@ public:
 
     std::vector<census::Dead> newest_first() const;
     size_t size() const;
+    uint64_t dropped() const;
 
 private:
     struct Kept {
@@ -40,6 +41,7 @@ private:
     mutable std::mutex mutex_;
     std::deque<Kept> kept_;  // oldest first
     uint64_t bytes_ = 0;
+    uint64_t dropped_ = 0;
 };
 
 }  // namespace ttmem::daemon
