@@ -151,9 +151,10 @@ Response Api::processes(const Question& question) const {
     }
     view::View view = look(census::Depth::pools);
     std::erase_if(view.figures.processes, [&](const census::ProcessFigures& process) {
-        const bool is_on_device = std::any_of(process.devices.begin(), process.devices.end(),
-                                              [&](const auto& held) { return held.id == **device; });
-        return (*pid && process.pid != **pid) || (*device && !is_on_device);
+        const bool is_on_device =
+            !*device || std::any_of(process.devices.begin(), process.devices.end(),
+                                    [&](const auto& held) { return held.id == **device; });
+        return (*pid && process.pid != **pid) || !is_on_device;
     });
     view.figures.devices.clear();
     nlohmann::ordered_json json = nlohmann::ordered_json::parse(view::to_json(view));
