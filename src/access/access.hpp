@@ -19,7 +19,10 @@ struct Answer {
 
 base::Expected<Answer<view::View>> status();
 
-// An error where the device or the process asked for is not there.
+// An error where the device or the process asked for is not there, and where the cursor is not one of this list.
 base::Expected<Answer<view::AllocationView>> allocations(const census::AllocationQuery& query);
+
+// The same, in groups by query.group.
+base::Expected<Answer<view::GroupView>> groups(const census::AllocationQuery& query);
 
 }  // namespace ttmem::access

@@ -35,4 +35,16 @@ base::Expected<Answer<view::AllocationView>> allocations(const census::Allocatio
         notices_of(census)};
 }
 
+base::Expected<Answer<view::GroupView>> groups(const census::AllocationQuery& query) {
+    census::Census census = look();
+    auto page = census::list_groups(census, query);
+    if (!page) {
+        return tl::unexpected(std::move(page.error()));
+    }
+    return Answer<view::GroupView>{{view::read_here(), census::count(census, census::Depth::pools).inexact,
+                                    census.processes.size(), query.group.value_or(census::GroupBy::name),
+                                    page->total, page->allocations, page->ungrouped, std::move(page->groups)},
+                                   notices_of(census)};
+}
+
 }  // namespace ttmem::access

@@ -28,14 +28,14 @@ std::string hex(std::string_view text) {
     return result;
 }
 
-// Takes a number up to the separator, and both away from the text.
+// Takes a number up to the separator or the end, and both away from the text.
 bool take(std::string_view& text, auto& number) {
     const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number, 16);
     const auto length = static_cast<size_t>(end - text.data());
-    if (problem != std::errc() || length == text.size() || *end != kSeparator) {
+    if (problem != std::errc() || (length != text.size() && *end != kSeparator)) {
         return false;
     }
-    text.remove_prefix(length + 1);
+    text.remove_prefix(std::min(length + 1, text.size()));
     return true;
 }
 
@@ -74,12 +74,12 @@ uint32_t list_of(const AllocationQuery& query) {
 }  // namespace
 
 std::string write_cursor(const AllocationQuery& query, const Place& place) {
-    std::string result;
-    for (const uint64_t number : {uint64_t{list_of(query)}, place.first, place.second, uint64_t{place.pid},
-                                  uint64_t{place.ledger}, uint64_t{place.slot}, place.generation}) {
-        result += hex(number) + kSeparator;
+    std::string result = hex(uint64_t{list_of(query)});
+    for (const uint64_t number : {place.first, place.second, uint64_t{place.pid}, uint64_t{place.ledger},
+                                  uint64_t{place.slot}, place.generation}) {
+        result += kSeparator + hex(number);
     }
-    return result + (place.text != nullptr ? hex(*place.text) : "");
+    return place.text != nullptr ? result + kSeparator + hex(*place.text) : result;
 }
 
 std::optional<PageCursor> read_cursor(const AllocationQuery& query, std::string_view text) {

@@ -34,7 +34,9 @@ int run(const Options& options) {
         case Command::ps:
             return show(access::status(), options, view::ps_text);
         case Command::allocations:
-            return show(access::allocations(options.query), options, view::allocations_text);
+            return options.query.group
+                       ? show(access::groups(options.query), options, view::groups_text)
+                       : show(access::allocations(options.query), options, view::allocations_text);
         case Command::demo:
             return run_demo(options.bytes);
         case Command::sim:

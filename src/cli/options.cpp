@@ -43,6 +43,44 @@ CLI::App* add_ps(CLI::App& app, Options& options) {
     return command;
 }
 
+void add_order_and_groups(CLI::App& command, Options& options) {
+    census::AllocationQuery& query = options.query;
+    command.add_option("--name", query.name, "Only with this text in the name (a and A differ)")
+        ->type_name("TEXT");
+    CLI::Option* sort =
+        command
+            .add_option_function<std::string>(
+                "--sort", [&query](const std::string& name) { query.sort = *census::sort_by_name(name); },
+                "used (the default), requested, age, address or name")
+            ->check([](const std::string& name) {
+                return census::sort_by_name(name) ? std::string() : "there is no order '" + name + "'";
+            })
+            ->type_name("ORDER");
+    command.add_option("--limit", query.limit, "At most so many; 0 for all (default: 50)")
+        ->check(refuse_what_is_no_number)
+        ->type_name("N");
+    CLI::Option* cursor = command
+                              .add_option_function<std::string>(
+                                  "--cursor", [&query](const std::string& text) { query.cursor = text; },
+                                  "Go on where a page before ended")
+                              ->type_name("TEXT");
+    CLI::Option* group =
+        command
+            .add_option_function<std::string>(
+                "--group", [&query](const std::string& name) { query.group = census::group_by_name(name); },
+                "Sums by name, scope, kind, pid, device, set, thread or owner")
+            ->check([](const std::string& name) {
+                return census::group_by_name(name) ? std::string() : "there are no groups by '" + name + "'";
+            })
+            ->type_name("BY")
+            ->excludes(cursor)
+            ->excludes(sort);
+    command.add_option("--depth", query.scope_depth, "How many parts of a name are its scope (default: 1)")
+        ->check(refuse_what_is_no_number)
+        ->type_name("N")
+        ->needs(group);
+}
+
 CLI::App* add_allocations(CLI::App& app, Options& options) {
     static const std::vector<std::string> kKindNames = {"dram", "l1",     "l1_small",     "trace",
                                                         "cb",   "kernel", "system_memory"};
@@ -64,10 +102,16 @@ CLI::App* add_allocations(CLI::App& app, Options& options) {
             "Only of this kind")
         ->check(CLI::IsMember(kKindNames))
         ->type_name("KIND");
-    command->add_option("--limit", options.query.limit, "At most so many; 0 for all (default: 50)")
-        ->check(refuse_what_is_no_number)
-        ->type_name("N");
-    command->footer("Example:\n  ttmem allocations --device 0 --kind dram --limit 10");
+    add_order_and_groups(*command, options);
+    command->footer(
+        "Bytes are those on each device of an allocation. A scope is the beginning of a\n"
+        "name: decoder.3 of decoder.3/ttnn::matmul, and with --depth 2 one part more.\n"
+        "Groups come by what they use. A page ends with the cursor of the next one,\n"
+        "which is asked for with the same filters and the same --sort.\n\n"
+        "Examples:\n"
+        "  ttmem allocations --device 0 --kind dram --limit 10\n"
+        "  ttmem allocations --name kv_cache --sort age\n"
+        "  ttmem allocations --group scope");
     return command;
 }
 

@@ -155,6 +155,35 @@ class Allocations(support.TestCase):
             self.assertEqual(len(everything["allocations"]), 63)
             self.assertEqual([live["kind"] for live in everything["allocations"] if live["view"]], ["l1"])
 
+    def test_pages_joined_by_their_cursors_are_the_whole_list(self):
+        with Actor(self.BODY) as actor:
+            for sort in ("used", "requested", "age", "address", "name"):
+                arguments = ["allocations", "--pid", str(actor.pid), "--sort", sort]
+                whole = [live["owner"] for live in self.view(*arguments, "--limit", "0")["allocations"]]
+                view = self.view(*arguments, "--limit", "20")
+                listed = [live["owner"] for live in view["allocations"]]
+                while view["next"] is not None:
+                    view = self.view(*arguments, "--limit", "20", "--cursor", view["next"])
+                    listed += [live["owner"] for live in view["allocations"]]
+                self.assertEqual(listed, whole, sort)
+            done = run("allocations", "--cursor", "x")
+            self.assertEqual(done.returncode, 1)
+            self.assertIn("ttmem: cursor is not one of this list", done.stderr)
+
+    def test_are_summed_in_groups(self):
+        with Actor(self.BODY) as actor:
+            arguments = ["allocations", "--pid", str(actor.pid), "--group"]
+            by_kind = {group["key"]: group for group in self.view(*arguments, "kind")["groups"]}
+            self.assertEqual(by_kind["dram"]["used"], 12 * 60 * 61 // 2)
+            self.assertEqual((by_kind["dram"]["count"], by_kind["l1"]["count"], by_kind["l1"]["views"]), (60, 1, 1))
+            by_scope = self.view(*arguments, "scope")["groups"]
+            self.assertEqual([group["key"] for group in by_scope], ["decoder.3"])
+            by_name = self.view(*arguments, "name", "--name", "move")["groups"]
+            self.assertEqual([(group["key"], group["used"]) for group in by_name], [("decoder.3/?[2Jmove", 5600)])
+            self.assertEqual([group["used"] for group in self.view(*arguments, "device")["groups"]],
+                             [12 * 60 * 61 // 2 + 5600] * 2)
+            self.assertIn("63 live allocations in 3 groups by kind", run(*arguments, "kind").stdout)
+
     def test_are_found_by_device_and_kind(self):
         with Actor(self.BODY) as actor:
             for kind, number in [("dram", 60), ("l1", 2), ("system_memory", 1), ("cb", 0)]:
