@@ -13,7 +13,6 @@
 #include <string>
 
 #include "census/kind.hpp"
-#include "segment/layout.hpp"
 
 namespace ttmem::daemon {
 

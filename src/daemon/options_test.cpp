@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/options.hpp"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+namespace ttmem::daemon {
+namespace {
+
+ParsedOptions parse(std::vector<std::string> words) {
+    words.insert(words.begin(), "ttmemd");
+    std::vector<char*> arguments;
+    for (std::string& word : words) {
+        arguments.push_back(word.data());
+    }
+    return parse_options(static_cast<int>(arguments.size()), arguments.data());
+}
+
+TEST(Address, IsANumberAndAPort) {
+    EXPECT_EQ(parse_address("127.0.0.1:9479").value(), (Address{"127.0.0.1", 9479}));
+    EXPECT_EQ(parse_address("localhost:1").value(), (Address{"127.0.0.1", 1}));
+    EXPECT_EQ(parse_address("[::1]:0").value(), (Address{"::1", 0}));
+    EXPECT_EQ((Address{"::1", 5}.text()), "[::1]:5");
+    for (const char* wrong :
+         {"", ":", "9479", "127.0.0.1", "127.0.0.1:", "127.0.0.1:65536", "127.0.0.1:x", "host:1"}) {
+        EXPECT_FALSE(parse_address(wrong)) << wrong;
+    }
+    EXPECT_TRUE((Address{"127.1.2.3", 1}.is_loopback()));
+    EXPECT_FALSE((Address{"0.0.0.0", 1}.is_loopback()));
+    EXPECT_FALSE((Address{"::", 1}.is_loopback()));
+}
+
+TEST(Options, OfNoWordsAreTheStandardOnes) {
+    const auto parsed = parse({});
+    ASSERT_TRUE(parsed.options);
+    EXPECT_EQ(parsed.options->listen, (Address{"127.0.0.1", 9479}));
+    EXPECT_FALSE(parsed.options->listen_was_asked_for);
+    EXPECT_EQ(parsed.options->log_events, LogEvents::summary);
+}
+
+TEST(Options, ANetworkWithoutATokenIsRefused) {
+    EXPECT_FALSE(parse({"--listen", "0.0.0.0:9479"}).options);
+    EXPECT_FALSE(parse({"--listen", "[::]:9479"}).options);
+    EXPECT_TRUE(parse({"--listen", "0.0.0.0:9479", "--token-file", "/x"}).options);
+    EXPECT_TRUE(parse({"--listen", "[::1]:9479"}).options);
+    EXPECT_FALSE(parse({"--listen", "none"}).options->listen);
+}
+
+TEST(Options, WrongOnesAreAUsageError) {
+    for (const std::vector<std::string>& words :
+         std::vector<std::vector<std::string>>{{"--log-events", "much"},
+                                               {"--listen", "here"},
+                                               {"--nonsense"},
+                                               {"word"},
+                                               {"--config", "/nonexistent"}}) {
+        const auto parsed = parse(words);
+        EXPECT_FALSE(parsed.options) << words[0];
+        EXPECT_EQ(parsed.exit_code, 2) << words[0];
+    }
+}
+
+TEST(Config, SetsWhatTheCommandLineDoesNot) {
+    char name[] = "/tmp/ttmem-config-XXXXXX";
+    close(mkstemp(name));
+    std::ofstream(name) << "log_events = \"all\"\nlisten = \"127.0.0.1:1\"\n[post_mortems]\nnumber = 3\n";
+    const auto parsed = parse({"--config", name, "--listen", "127.0.0.1:2"});
+    std::filesystem::remove(name);
+    ASSERT_TRUE(parsed.options);
+    EXPECT_EQ(parsed.options->log_events, LogEvents::all);
+    EXPECT_EQ(parsed.options->listen->port, 2);
+    EXPECT_EQ(parsed.options->post_mortems.number, 3u);
+}
+
+TEST(Config, AMistakeIsNamedWithItsLine) {
+    for (const char* text :
+         {"\nquiet = 1", "\nlisten = \"here\"", "\nnonsense = 1", "\nlog_events = \"much\"",
+          "\n= =", "\n[post_mortems]\nnumber = 0", "\nruntime_dir = 5", "\npost_mortems = 5"}) {
+        Options options;
+        const auto read = read_config(text, "ttmemd.toml", options);
+        ASSERT_FALSE(read) << text;
+        EXPECT_EQ(read.error().text.find("ttmemd.toml, line "), 0u) << read.error().text;
+        EXPECT_EQ(read.error().text.find("line 1:"), std::string::npos) << read.error().text;
+    }
+}
+
+}  // namespace
+}  // namespace ttmem::daemon
