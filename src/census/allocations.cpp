@@ -52,6 +52,17 @@ public:
         }
         kept_.push_back({place, ledger, allocation});
         std::push_heap(kept_.begin(), kept_.end(), comes_before);
+        if (kept_.size() == limit_) {
+            last_first_ = place.text == nullptr ? kept_.front().place.first : UINT64_MAX;
+        }
+    }
+
+    // Counts a match by its first number alone, where that says that it comes after all that are kept: most do.
+    bool is_beyond(uint64_t first) {
+        const bool is_last = first > last_first_;
+        total_ += is_last ? 1 : 0;
+        behind_cursor_ += is_last ? 1 : 0;
+        return is_last;
     }
 
     uint64_t total() const { return total_; }
@@ -66,6 +77,7 @@ private:
     const Place* behind_;
     uint64_t total_ = 0;
     uint64_t behind_cursor_ = 0;
+    uint64_t last_first_ = UINT64_MAX;  // of the last that is kept, when no more are
     std::vector<Match> kept_;
 };
 
@@ -100,9 +112,9 @@ std::pair<uint64_t, uint64_t> numbers_of(const segment::Allocation& a, Sort sort
             return {~a.requested, ~a.used()};
         case Sort::age:
             return {a.ticks, 0};
-        case Sort::address:
-            return segment::is_kernel(a.kind) ? std::pair<uint64_t, uint64_t>(1, 0)
-                                              : std::pair(uint64_t{0}, a.address);
+        case Sort::address:  // what has none comes last
+            return segment::is_kernel(a.kind) ? std::pair<uint64_t, uint64_t>(UINT64_MAX, 1)
+                                              : std::pair<uint64_t, uint64_t>(a.address, 0);
         case Sort::name:
             return {~a.used(), ~a.requested};
     }
@@ -162,6 +174,9 @@ base::Expected<AllocationPage> list_allocations(const Census& census, const Allo
         NameTexts texts(ledger.reader(), names);
         selection->for_each_match(ledger, [&](segment::SlotRef slot, const segment::Allocation& a, Kind) {
             const auto [first, second] = numbers_of(a, query.sort);
+            if (matches.is_beyond(first)) {
+                return;
+            }
             matches.add({query.sort == Sort::name ? texts.of(a.name) : nullptr, first, second, ledger.pid(),
                          ledger.number, slot.slot, slot.generation},
                         i, a);

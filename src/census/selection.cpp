@@ -104,6 +104,7 @@ base::Expected<Selection> Selection::of(const Census& census, Filter filter) {
 
 std::vector<uint32_t> Selection::ids(const std::vector<size_t>& positions) const {
     std::vector<uint32_t> result;
+    result.reserve(positions.size());
     for (const size_t position : positions) {
         result.push_back(table_.devices()[position].id);
     }
