@@ -22,8 +22,9 @@ std::optional<uint32_t> Roster::add(const census::Process& process, FileId file)
         return std::nullopt;
     }
     over_limit_.erase(pid);
-    members_.emplace(++last_number_, Member{last_number_, process, file});
-    return last_number_;
+    const uint32_t number = ++last_number_;
+    members_.emplace(number, Member{number, process, file});
+    return number;
 }
 
 std::optional<Roster::Member> Roster::remove(uint32_t number) {

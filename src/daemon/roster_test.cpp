@@ -49,7 +49,9 @@ TEST_F(RosterTest, AFileIsAttachedOnce) {
 TEST_F(RosterTest, ANumberIsNeverGivenTwice) {
     const auto first = roster.add(process(3), FileId{1, 3});
     ASSERT_TRUE(first);
-    EXPECT_EQ(roster.remove(*first)->process.identity.pid, 3u);
+    const auto removed = roster.remove(*first);
+    EXPECT_EQ(removed->process.identity.pid, 3u);
+    EXPECT_EQ(removed->number, *first);
     EXPECT_FALSE(roster.remove(*first));
     EXPECT_NE(roster.add(process(3), FileId{1, 3}), first);
 }
