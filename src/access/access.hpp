@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Where a face gets its view. Today there is one way: to look directly at every segment that this user may read.
+// Where a face gets its view: from the daemon where one runs, else by looking directly at every segment that this user may
+// read. Both give the same numbers; the daemon shows a user also the totals of others, and knows what happened.
 
 #include <string>
 #include <vector>
@@ -17,12 +18,18 @@ struct Answer {
     std::vector<std::string> notices;  // for standard error: "process 4711's segment lacks a seal, skipped"
 };
 
-base::Expected<Answer<view::View>> status();
+enum class Way : uint8_t { daemon_if_there, direct };
+
+base::Expected<Answer<view::View>> status(Way way);
 
 // An error where the device or the process asked for is not there, and where the cursor is not one of this list.
-base::Expected<Answer<view::AllocationView>> allocations(const census::AllocationQuery& query);
+base::Expected<Answer<view::AllocationView>> allocations(const census::AllocationQuery& query, Way way);
 
 // The same, in groups by query.group.
-base::Expected<Answer<view::GroupView>> groups(const census::AllocationQuery& query);
+base::Expected<Answer<view::GroupView>> groups(const census::AllocationQuery& query, Way way);
+
+// Only a daemon was there: an error where none runs.
+base::Expected<Answer<view::PostMortemListView>> post_mortems();
+base::Expected<Answer<view::PostMortemView>> post_mortem(uint32_t pid, uint64_t limit);
 
 }  // namespace ttmem::access

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "access/access.hpp"
+#include "access/direct.hpp"
+
 #include "sources/segments/discover.hpp"
 
-namespace ttmem::access {
+namespace ttmem::access::direct {
 
 namespace {
 
@@ -47,4 +48,4 @@ base::Expected<Answer<view::GroupView>> groups(const census::AllocationQuery& qu
                                    notices_of(census)};
 }
 
-}  // namespace ttmem::access
+}  // namespace ttmem::access::direct

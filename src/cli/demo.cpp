@@ -102,7 +102,7 @@ private:
 };
 
 int show(const std::string& before, bool bytes) {
-    const auto answer = access::status();
+    const auto answer = access::status(access::Way::direct);
     if (!answer) {
         complain(answer.error().text);
         return 1;

@@ -30,13 +30,18 @@ int show(const base::Expected<access::Answer<View>>& answer, const Options& opti
 int run(const Options& options) {
     switch (options.command) {
         case Command::status:
-            return show(access::status(), options, view::status_text);
+            return show(access::status(options.way), options, view::status_text);
         case Command::ps:
-            return show(access::status(), options, view::ps_text);
+            return show(access::status(options.way), options, view::ps_text);
         case Command::allocations:
             return options.query.group
-                       ? show(access::groups(options.query), options, view::groups_text)
-                       : show(access::allocations(options.query), options, view::allocations_text);
+                       ? show(access::groups(options.query, options.way), options, view::groups_text)
+                       : show(access::allocations(options.query, options.way), options,
+                              view::allocations_text);
+        case Command::post_mortem:
+            return options.query.pid ? show(access::post_mortem(*options.query.pid, options.query.limit),
+                                            options, view::post_mortem_text)
+                                     : show(access::post_mortems(), options, view::post_mortems_text);
         case Command::demo:
             return run_demo(options.bytes);
         case Command::sim:

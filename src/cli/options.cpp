@@ -26,9 +26,16 @@ void add_flags(CLI::App& command, Options& options) {
     command.add_flag("--bytes", options.bytes, "Print plain bytes instead of KiB, MiB, GiB");
 }
 
+void add_direct(CLI::App& command, Options& options) {
+    command.add_flag_callback(
+        "--direct", [&options] { options.way = access::Way::direct; },
+        "Look by itself, also where a daemon runs");
+}
+
 void add_status(CLI::App& app, Options& options) {
     CLI::App* command = app.add_subcommand("status", "What is in use of each device (the default)");
     add_flags(*command, options);
+    add_direct(*command, options);
     command->footer(
         "DRAM, and the L1 of the fullest core: circular buffers of any one program plus\n"
         "L1 buffers; HEADROOM is what lies between the two. Then every kind: FREE/BANK\n"
@@ -39,6 +46,7 @@ void add_status(CLI::App& app, Options& options) {
 CLI::App* add_ps(CLI::App& app, Options& options) {
     CLI::App* command = app.add_subcommand("ps", "What each process holds, by device and kind");
     add_flags(*command, options);
+    add_direct(*command, options);
     command->footer("Example:\n  ttmem ps --bytes");
     return command;
 }
@@ -86,6 +94,7 @@ CLI::App* add_allocations(CLI::App& app, Options& options) {
                                                         "cb",   "kernel", "system_memory"};
     CLI::App* command = app.add_subcommand("allocations", "What is live, the largest first");
     add_flags(*command, options);
+    add_direct(*command, options);
     command
         ->add_option_function<std::string>(
             "--device", [&](const std::string& device) { options.query.device = device; },
@@ -112,6 +121,22 @@ CLI::App* add_allocations(CLI::App& app, Options& options) {
         "  ttmem allocations --device 0 --kind dram --limit 10\n"
         "  ttmem allocations --name kv_cache --sort age\n"
         "  ttmem allocations --group scope");
+    return command;
+}
+
+CLI::App* add_post_mortem(CLI::App& app, Options& options) {
+    CLI::App* command = app.add_subcommand("post-mortem", "What processes held when they died");
+    add_flags(*command, options);
+    command
+        ->add_option_function<uint32_t>(
+            "PID", [&](uint32_t pid) { options.query.pid = pid; }, "All about the last one of this number")
+        ->check(refuse_what_is_no_number);
+    command->add_option("--limit", options.query.limit, "At most so many lines of each list (default: 50)")
+        ->check(refuse_what_is_no_number)
+        ->type_name("N");
+    command->footer(
+        "A daemon (ttmemd) keeps the last ledger of each process whose end it saw.\n\n"
+        "Examples:\n  ttmem post-mortem\n  ttmem post-mortem 4711 --json | jq '.post_mortem.by_name[0]'");
     return command;
 }
 
@@ -150,9 +175,11 @@ Parsed parse(int argument_count, const char* const* arguments) {
     app.require_subcommand(0, 1);
     app.get_formatter()->column_width(20);
     add_flags(app, options);
+    add_direct(app, options);
     add_status(app, options);
     const CLI::App* ps = add_ps(app, options);
     const CLI::App* allocations = add_allocations(app, options);
+    const CLI::App* post_mortem = add_post_mortem(app, options);
     const CLI::App* demo = add_demo(app, options);
     const CLI::App* sim = add_sim(app);
     app.footer(
@@ -175,6 +202,7 @@ Parsed parse(int argument_count, const char* const* arguments) {
     const auto is_chosen = [](const CLI::App* command) { return command->parsed(); };
     options.command = is_chosen(ps)            ? Command::ps
                       : is_chosen(allocations) ? Command::allocations
+                      : is_chosen(post_mortem) ? Command::post_mortem
                       : is_chosen(demo)        ? Command::demo
                       : is_chosen(sim)         ? Command::sim
                                                : Command::status;

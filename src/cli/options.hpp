@@ -5,16 +5,17 @@
 #include <string>
 #include <vector>
 
-#include "view/view.hpp"
+#include "access/access.hpp"
 
 namespace ttmem::cli {
 
-enum class Command { status, ps, allocations, demo, sim };
+enum class Command { status, ps, allocations, post_mortem, demo, sim };
 
 struct Options {
     Command command = Command::status;
     bool json = false;
     bool bytes = false;
+    access::Way way = access::Way::daemon_if_there;
     census::AllocationQuery query;
     std::vector<std::string> sim_arguments;
 };

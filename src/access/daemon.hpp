@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Asking the daemon. Error::Code::gone where none runs; any other error means that one is there and did not answer as it
+// should, or that what was asked for is not there.
+
+#include <cstdint>
+#include <string>
+
+#include "base/error.hpp"
+#include "view/chronicle.hpp"
+#include "view/view.hpp"
+
+namespace ttmem::access::daemon {
+
+base::Expected<view::View> status();
+base::Expected<view::AllocationView> allocations(
+    const census::AllocationQuery& query);  // all pages where limit is 0
+base::Expected<view::GroupView> groups(const census::AllocationQuery& query);
+base::Expected<view::PostMortemListView> post_mortems();
+base::Expected<view::PostMortemView> post_mortem(uint32_t pid, uint64_t limit);
+
+// "/v1/allocations?device=0&sort=age".
+std::string target_of(const census::AllocationQuery& query);
+
+}  // namespace ttmem::access::daemon
