@@ -1,13 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sources/segments/attach.hpp"
 
+#include <fcntl.h>
 #include <sys/stat.h>
+
+#include <string>
 
 #include "base/pidfd.hpp"
 
 namespace ttmem::sources::segments {
 
 using base::Error;
+
+namespace {
+
+// A descriptor that was handed over can write. Held on after its owner's death it would look, to all who look under /proc, like
+// a segment of this process's making.
+base::Descriptor read_only(base::Descriptor file) {
+    // What has no seals is no memfd: it will be refused, and to open it may do something.
+    if (fcntl(file.get(), F_GET_SEALS) < 0) {
+        return file;
+    }
+    const std::string path = "/proc/self/fd/" + std::to_string(file.get());
+    base::Descriptor again(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+    return again ? std::move(again) : std::move(file);
+}
+
+}  // namespace
 
 std::optional<FileId> file_id(const base::Descriptor& file) {
     struct stat info {};
@@ -24,7 +43,7 @@ base::Expected<Attached> attach(const Proc& proc, uint32_t pid, base::Descriptor
     if (!id) {
         return base::error(Error::Code::refused, "segment can't be examined, skipped");
     }
-    auto reader = segment::Reader::open(std::move(file));
+    auto reader = segment::Reader::open(read_only(std::move(file)));
     if (!reader) {
         return base::error(reader.error().code, "segment " + reader.error().text + ", skipped");
     }
