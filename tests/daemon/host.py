@@ -1,0 +1,430 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the tests of ttmemd share: a daemon in a runtime directory of its own, processes for it to look at, and their truth."""
+
+import contextlib
+import ctypes
+import http.client
+import json
+import os
+import select
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import textwrap
+import time
+import traceback
+import unittest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(os.path.dirname(HERE), "e2e"))
+
+import libttmem  # noqa: E402  (loading it starts nothing: a client's first call does, after its fork)
+
+BIN = os.environ["TTMEM_BIN_DIR"]
+TTMEM, TTMEMD, SIM = (os.path.join(BIN, name) for name in ("ttmem", "ttmemd", "ttmem-sim"))
+PATIENCE = 60  # seconds, for whatever must come about; nothing is waited for longer than it takes
+KINDS = ("dram", "l1", "l1_small", "trace", "cb", "kernel")
+STRANGER, OTHER_STRANGER = 65534, 65533  # users without an account
+
+
+def wait_until(condition, what: str):
+    """Gives the first true answer of `condition`."""
+    end = time.monotonic() + PATIENCE
+    while True:
+        answer = condition()
+        if answer:
+            return answer
+        if time.monotonic() > end:
+            raise AssertionError(f"not within {PATIENCE} s: {what}")
+        time.sleep(0.01)
+
+
+class Lines:
+    """Reads lines from a descriptor, and gives up on a writer that says nothing for too long."""
+
+    def __init__(self, descriptor: int):
+        self.descriptor, self.buffer, self.ended = descriptor, b"", False
+
+    def next(self) -> str | None:
+        while b"\n" not in self.buffer and not self.ended:
+            if not select.select([self.descriptor], [], [], PATIENCE)[0]:
+                raise AssertionError(f"no line within {PATIENCE} s")
+            chunk = os.read(self.descriptor, 65536)
+            self.buffer, self.ended = self.buffer + chunk, not chunk
+        if b"\n" not in self.buffer:
+            return None
+        line, self.buffer = self.buffer.split(b"\n", 1)
+        return line.decode()
+
+
+class UnixConnection(http.client.HTTPConnection):
+    def __init__(self, path: str):
+        super().__init__("localhost", timeout=PATIENCE)
+        self.path = path
+
+    def connect(self):
+        self.sock = socket.socket(socket.AF_UNIX)
+        self.sock.settimeout(self.timeout)
+        self.sock.connect(self.path)
+
+
+def ask(where: str | int, path: str, **headers: str) -> tuple[int, dict]:
+    """Status and document of one question, to a Unix socket or to a port."""
+    connection = UnixConnection(where) if isinstance(where, str) else \
+        http.client.HTTPConnection("127.0.0.1", where, timeout=PATIENCE)
+    try:
+        connection.request("GET", path, headers=headers)
+        response = connection.getresponse()
+        return response.status, json.loads(response.read())
+    finally:
+        connection.close()
+
+
+class Stream:
+    """A stream of server-sent events, message by message."""
+
+    def __init__(self, where: str, path: str, **headers: str):
+        self.connection = UnixConnection(where)
+        self.connection.request("GET", path, headers=headers)
+        self.response = self.connection.getresponse()
+        assert self.response.status == 200, self.response.read()
+
+    def next(self) -> dict:
+        message = {}
+        while True:
+            line = self.response.readline().decode().rstrip("\n")
+            if line.startswith(":"):
+                continue
+            if not line and "data" in message:
+                return message | {"data": json.loads(message["data"])}
+            if line:
+                name, value = line.split(": ", 1)
+                message[name] = value
+
+    def close(self):
+        self.response.close()
+        self.connection.close()
+
+
+class RuntimeDirectory:
+    """A fresh one. Others may look into it, as into /run/ttmem."""
+
+    def __init__(self):
+        self.path = tempfile.mkdtemp(prefix="ttmem-")
+        os.chmod(self.path, 0o755)
+        self.announce, self.api = (os.path.join(self.path, name) for name in ("announce.sock", "api.sock"))
+
+    def remove(self):
+        shutil.rmtree(self.path, ignore_errors=True)
+
+
+class Daemon:
+    def __init__(self, directory: RuntimeDirectory, *arguments: str, listen: str | None = "none", stdout=None):
+        self.directory, self.api = directory, directory.api
+        self.output, self.errors = tempfile.TemporaryFile(), tempfile.TemporaryFile()
+        self.process = subprocess.Popen(
+            [TTMEMD, *(["--listen", listen] if listen else []), *arguments], stdin=subprocess.DEVNULL, stdout=stdout or self.output,
+            stderr=self.errors, env=os.environ | {"TTMEM_RUNTIME_DIR": directory.path})
+        self.pid = self.process.pid
+        wait_until(self.answers, "the daemon answers")
+
+    def answers(self) -> bool:
+        if self.process.poll() is not None:
+            raise AssertionError(f"the daemon ended with {self.process.returncode}: {self.said_wrong()}")
+        with contextlib.suppress(OSError, http.client.HTTPException):
+            return ask(self.api, "/v1/self")[1]["pid"] == self.pid
+        return False
+
+    def get(self, path: str) -> dict:
+        try:
+            status, answer = ask(self.api, path)
+        except (OSError, http.client.HTTPException) as problem:
+            self.process.poll() is None and time.sleep(1)  # so that the message tells whether it has died
+            raise AssertionError(f"{path}: {problem!r}; the daemon: {self.process.poll()} {self.said_wrong()}") from None
+        assert status == 200, f"{path}: {status} {answer}"
+        return answer
+
+    def view(self) -> dict:
+        return self.get("/v1/status")
+
+    def pids(self) -> list[int]:
+        return [process["pid"] for process in self.get("/v1/processes")["processes"]]
+
+    def wait_for(self, *pids: int):
+        wait_until(lambda: set(pids) <= set(self.pids()), f"{pids} are tracked")
+
+    def wait_for_death(self, *pids: int):
+        wait_until(lambda: not set(pids) & set(self.pids()), f"{pids} are gone")
+
+    def log(self) -> str:
+        size = os.fstat(self.output.fileno()).st_size
+        return os.pread(self.output.fileno(), size, 0).decode()
+
+    def said_wrong(self) -> str:
+        return os.pread(self.errors.fileno(), 65536, 0).decode()
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
+
+    def close(self):
+        self.kill()
+        self.output.close()
+        self.errors.close()
+
+    def stop(self, how: int = signal.SIGTERM):
+        """Ends it in peace, which must be what it does: silent, with 0, its sockets gone."""
+        if self.process.poll() is None:
+            self.process.send_signal(how)
+        code = self.process.wait(PATIENCE)
+        assert (code, self.said_wrong()) == (0, ""), f"the daemon ended with {code}: {self.said_wrong()}"
+        left = [path for path in (self.directory.api, self.directory.announce) if os.path.exists(path)]
+        assert not left, f"it left {left}"
+
+
+class Client:
+    """A tracked process that does what it is told, with the calls of libttmem.py at hand.
+
+    It is forked and not started anew, so that it can be any user's: the interpreter may lie where only root can look.
+    """
+
+    def __init__(self, directory: RuntimeDirectory, body: str = "", uid: int | None = None, **environment: str):
+        commands, self.commands = os.pipe()
+        answers, told = os.pipe()
+        self.answers, self.errors = Lines(answers), tempfile.TemporaryFile()
+        sys.stdout.flush()
+        sys.stderr.flush()
+        self.pid = os.fork()
+        if self.pid == 0:
+            self._live(commands, told, uid, environment | {"TTMEM_RUNTIME_DIR": directory.path,
+                                                           "TT_ALLOC_TRACKING_ENABLED": "1"})
+        os.close(commands)
+        os.close(told)
+        self.code = None
+        self.do(body)
+
+    def _live(self, commands: int, told: int, uid: int | None, environment: dict):
+        code = 1
+        try:
+            os.dup2(self.errors.fileno(), 2)
+            os.dup2(commands, 3)
+            os.dup2(told, 4)
+            os.closerange(5, 65536)
+            signal.signal(signal.SIGINT, signal.SIG_DFL)
+            os.environ.update(environment)
+            if uid is not None:
+                os.setgroups([])
+                os.setresgid(uid, uid, uid)
+                os.setresuid(uid, uid, uid)
+                ctypes.CDLL(None).prctl(4, 1, 0, 0, 0)  # PR_SET_DUMPABLE, as after a start
+            names = {name: getattr(libttmem, name) for name in dir(libttmem)} | globals()
+            self._obey(names)
+            code = 0
+        except BaseException:  # whatever it is, it must not go on as a second test
+            traceback.print_exc()
+            sys.stderr.flush()
+        finally:
+            os._exit(code)
+
+    def _obey(self, names: dict):
+        lines = Lines(3)
+        while select.select([3], [], []) and (line := lines.next()) is not None:
+            names["answer"] = None
+            try:
+                exec(json.loads(line), names)
+                reply = {"answer": names["answer"]}
+            except Exception:
+                reply = {"error": traceback.format_exc()}
+            os.write(4, json.dumps(reply).encode() + b"\n")
+
+    def tell(self, code: str):
+        os.write(self.commands, json.dumps(textwrap.dedent(code)).encode() + b"\n")
+
+    def do(self, code: str):
+        """Runs `code` there, and gives what it assigns to `answer`."""
+        self.tell(code)
+        line = self.answers.next()
+        assert line is not None, f"process {self.pid} has ended: {self.said_wrong()}"
+        reply = json.loads(line)
+        assert "error" not in reply, reply["error"]
+        return reply["answer"]
+
+    def ask(self, where: str | int, path: str, **headers: str) -> tuple[int, dict]:
+        return tuple(self.do(f"answer = ask({where!r}, {path!r}, **{headers!r})"))
+
+    def said_wrong(self) -> str:
+        return os.pread(self.errors.fileno(), 65536, 0).decode()
+
+    def wait(self) -> int:
+        if self.code is None:
+            self.code = os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
+        return self.code
+
+    def kill(self):
+        if self.code is None:
+            os.kill(self.pid, signal.SIGKILL)
+        return self.wait()
+
+    def hang_up(self):
+        if self.commands is not None:
+            os.close(self.commands)
+            self.commands = None
+
+    def close(self):
+        self.kill()
+        self.hang_up()
+        os.close(self.answers.descriptor)
+        self.errors.close()
+
+    def end(self):
+        """Lets it end by itself, unharmed."""
+        self.hang_up()
+        assert (self.wait(), self.said_wrong()) == (0, ""), f"it ended with {self.code}: {self.said_wrong()}"
+
+
+class Sim:
+    """A simulated runtime that stands still at each step, and says what its allocators know."""
+
+    def __init__(self, directory: RuntimeDirectory, scenario: str, *arguments: str, pause_at: str = "all"):
+        self.truth_path = os.path.join(directory.path, f"truth-{time.monotonic_ns()}")
+        self.errors = tempfile.TemporaryFile()
+        self.process = subprocess.Popen(
+            [SIM, scenario, *arguments, "--pause-at", pause_at, "--truth", self.truth_path],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.errors,
+            env=os.environ | {"TTMEM_RUNTIME_DIR": directory.path, "TT_ALLOC_TRACKING_ENABLED": "1"})
+        self.pid, self.lines = self.process.pid, Lines(self.process.stdout.fileno())
+        self.truth, self.step, self.printed = {}, None, []
+        self.ended = False
+
+    def proceed(self):
+        self.process.stdin.write(b"\n")
+        self.process.stdin.flush()
+
+    def pause(self) -> bool:
+        """Waits until it stands still; false where it has ended."""
+        while (line := self.lines.next()) is not None:
+            self.printed.append(line)
+            if line.startswith("paused: "):
+                self.step = line.removeprefix("paused: ")
+                with open(self.truth_path, encoding="utf-8") as file:
+                    last = json.loads(file.read().splitlines()[-1])
+                assert last["step"] == self.step, (last["step"], self.step)
+                self.truth = figures_of(last["devices"])
+                return True
+        self.ended, self.truth = True, {}
+        return False
+
+    def next(self) -> bool:
+        if self.step is not None:
+            self.proceed()
+        return self.pause()
+
+    def said_wrong(self) -> str:
+        return os.pread(self.errors.fileno(), 65536, 0).decode()
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
+        self.ended, self.truth = True, {}
+
+    def close(self):
+        self.kill()
+        with contextlib.suppress(BrokenPipeError):
+            self.process.stdin.close()
+        self.process.stdout.close()
+        self.errors.close()
+
+    def end(self):
+        """Lets it run to its end, unharmed."""
+        self.process.stdin.close()
+        while not self.ended and self.pause():
+            pass
+        code = self.process.wait(PATIENCE)
+        assert (code, self.said_wrong()) == (0, ""), f"the simulated process ended with {code}: {self.said_wrong()}"
+
+
+def figures_of(devices: list[dict], key: str = "asic_id") -> dict:
+    """{device: {kind: (used, requested)}} of what is not nothing; the same for a view and for a truth."""
+    result = {}
+    for device in devices:
+        memory = {kind: (device["memory"][kind]["used"], device["memory"][kind]["requested"]) for kind in KINDS
+                  if kind in device["memory"]}
+        memory = {kind: figures for kind, figures in memory.items() if figures != (0, 0)}
+        if memory:
+            result[device[key]] = memory
+    return result
+
+
+def figures_by_process(view: dict) -> dict:
+    """{pid: figures}, with the devices by ASIC id."""
+    asic_ids = {device["id"]: device["asic_id"] for device in view["devices"]}
+    return {process["pid"]: {asic_ids[number]: memory
+                             for number, memory in figures_of(process["devices"], "id").items()}
+            for process in view["processes"]}
+
+
+def sum_of(all_figures) -> dict:
+    total: dict = {}
+    for figures in all_figures:
+        for device, memory in figures.items():
+            for kind, (used, requested) in memory.items():
+                before = total.setdefault(device, {}).get(kind, (0, 0))
+                total[device][kind] = (before[0] + used, before[1] + requested)
+    return total
+
+
+def look(directory: RuntimeDirectory, *arguments: str) -> dict:
+    """What `ttmem status` shows."""
+    done = subprocess.run([TTMEM, "status", "--json", *arguments], capture_output=True, text=True, timeout=PATIENCE,
+                          env=os.environ | {"TTMEM_RUNTIME_DIR": directory.path})
+    assert (done.returncode, done.stderr) == (0, ""), (done.returncode, done.stderr)
+    return json.loads(done.stdout)
+
+
+class TestCase(unittest.TestCase):
+    maxDiff = None
+
+    def setUp(self):
+        self.directory = RuntimeDirectory()
+        self.addCleanup(self.directory.remove)
+
+    def daemon(self, *arguments: str, **options) -> Daemon:
+        """A daemon that must end in peace when the test does."""
+        daemon = Daemon(self.directory, *arguments, **options)
+        self.addCleanup(daemon.close)
+        self.addCleanup(lambda: daemon.process.poll() is not None or daemon.stop())
+        return daemon
+
+    def client(self, body: str = "", **options) -> Client:
+        client = Client(self.directory, body, **options)
+        self.addCleanup(client.close)
+        return client
+
+    def sim(self, scenario: str, *arguments: str, **options) -> Sim:
+        sim = Sim(self.directory, scenario, *arguments, **options)
+        self.addCleanup(sim.close)
+        return sim
+
+    def assert_truth(self, view: dict, sims: list[Sim]):
+        """Per process and in total, byte for byte."""
+        living = [sim for sim in sims if not sim.ended]
+        self.assertEqual(figures_by_process(view), {sim.pid: sim.truth for sim in living})
+        self.assertEqual(figures_of(view["devices"]), sum_of(sim.truth for sim in living))
+        self.assertTrue(view["exact"], view["inexact"])
+
+    def needs_users(self) -> bool:
+        """True, with a word, where this process may not become another user."""
+        with open("/proc/self/uid_map", encoding="utf-8") as file:
+            if os.geteuid() == 0 and "4294967295" in file.read():
+                return False
+        print("NOT SHOWN: only root can become another user", file=sys.stderr)
+        return True
+
+
+def main():
+    if "TTMEM_TEST_NOT_ALONE" in os.environ:
+        sys.exit("these tests count every tracked process, so they need a pid namespace of their own")
+    unittest.main(verbosity=2)
