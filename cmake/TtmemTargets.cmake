@@ -5,7 +5,8 @@
 #   ttmem_library(<name> a.cpp ... [USES other ...])          static library ttmem_<name>; without sources: headers only
 #   ttmem_program(<name> a.cpp ... [LIBS lib ...])            executable in bin/, installed
 #   ttmem_test(<name> a_test.cpp ... [LIBS lib ...] [LABELS label ...] [RESOURCE_LOCK host] [TIMEOUT seconds]
-#              [DEPENDS target ...] [OWN_MAIN])
+#              [DEPENDS target ...] [OWN_MAIN] [ONE_THREAD])
+#       ONE_THREAD: nothing in it happens at the same time, so the thread sanitizer has nothing to look at
 #   ttmem_bench(<name> a_bench.cpp ... [LIBS lib ...])
 #   ttmem_fuzzer(<name> a_fuzz.cpp ... [LIBS lib ...] [CORPUS folder] [RUNS count])
 #
@@ -125,9 +126,13 @@ function(ttmem_test name)
     if(NOT TTMEM_BUILD_TESTS)
         return()
     endif()
-    cmake_parse_arguments(PARSE_ARGV 1 ARG "OWN_MAIN" "TIMEOUT" "LIBS;LABELS;RESOURCE_LOCK;DEPENDS")
+    cmake_parse_arguments(PARSE_ARGV 1 ARG "OWN_MAIN;ONE_THREAD" "TIMEOUT" "LIBS;LABELS;RESOURCE_LOCK;DEPENDS")
     if(NOT ARG_LABELS)
         set(ARG_LABELS fast)
+    endif()
+    # What no sanitizer stage runs need not be built there.
+    if(TTMEM_SANITIZE AND (ARG_LABELS MATCHES "crash|e2e" OR (ARG_ONE_THREAD AND TTMEM_SANITIZE STREQUAL "thread")))
+        return()
     endif()
     if(NOT ARG_TIMEOUT)
         set(ARG_TIMEOUT 300)
