@@ -1,0 +1,229 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Death is seen, of the right process, and of no other; what it held is known afterwards."""
+
+import os
+import signal
+
+import host
+from host import wait_until
+
+HOLDER = "allocate(open_set([device({asic:#x})]), DRAM, 1048640, {requested}, {used})"
+
+
+def state_of(pid: int) -> str:
+    with open(f"/proc/{pid}/stat", encoding="utf-8") as file:
+        return file.read().rpartition(")")[2].split()[0]
+
+
+def threads_of(pid: int) -> int:
+    return len(os.listdir(f"/proc/{pid}/task"))
+
+
+class DeathCase(host.TestCase):
+    def holder(self, asic: int, used: int = 12288, requested: int = 1000, **options) -> host.Client:
+        return self.client(HOLDER.format(asic=asic, used=used, requested=requested), **options)
+
+    def used(self, daemon: host.Daemon) -> dict:
+        """{ASIC id: bytes of DRAM} of what is not nothing."""
+        return {int(device, 16): memory["dram"][0]
+                for device, memory in host.figures_of(daemon.view()["devices"]).items()}
+
+
+class Death(DeathCase):
+    def test_a_killed_process_leaves_the_totals_and_its_post_mortem_is_what_it_held(self):
+        daemon = self.daemon()
+        bystander = self.holder(0xa1)
+        sim = self.sim("crash")
+        while sim.step != "holding":
+            self.assertTrue(sim.next())
+        held = sim.truth
+        daemon.wait_for(sim.pid, bystander.pid)
+        before = daemon.view()
+        asic_ids = {device["id"]: device["asic_id"] for device in before["devices"]}
+        process = next(one for one in before["processes"] if one["pid"] == sim.pid)
+        self.assertEqual(daemon.get("/v1/post-mortems")["post_mortems"], [])
+        sim.proceed()
+        self.assertEqual(sim.process.wait(host.PATIENCE), -signal.SIGKILL)
+        daemon.wait_for_death(sim.pid)
+        self.assertEqual(self.used(daemon), {0xa1: 12288})
+
+        summaries = daemon.get("/v1/post-mortems")["post_mortems"]
+        self.assertEqual([one["process"]["pid"] for one in summaries], [sim.pid])
+        summary = summaries[0]
+        self.assertEqual((summary["exact"], summary["in_flight"], summary["failures"]), (True, 0, 0))
+        self.assertEqual(summary["process"]["state"], "dead")
+        self.assertEqual(summary["process"]["start_time_ns"], process["start_time_ns"])
+        self.assertEqual({asic_ids[number]: memory for number, memory
+                          in host.figures_of(summary["process"]["devices"], "id").items()}, held)
+        whole = daemon.get(f"/v1/post-mortems?pid={sim.pid}")["post_mortem"]
+        self.assertEqual(whole["summary"], summary)
+        self.assertEqual(whole["in_flight"], [])
+        # A mesh of 8 in lockstep: what is counted once is the same on each. Circular buffers are on each by themselves.
+        on_one = next(iter(held.values()))
+        by_kind = {group["key"]: group["used"] for group in whole["by_kind"]}
+        for kind in ("dram", "l1", "l1_small", "trace"):
+            self.assertEqual(by_kind[kind], on_one[kind][0])
+        sizes = [live["used"] for live in whole["largest"]]
+        self.assertEqual(sizes, sorted(sizes, reverse=True))
+        self.assertEqual((whole["largest"][0]["kind"], whole["largest"][0]["requested"]), ("dram", 33_554_432))
+        self.assertIn("decoder.7", whole["by_name"][0]["key"])
+        bystander.end()
+
+    def test_the_failures_of_the_dead_are_kept(self):
+        daemon = self.daemon()
+        sim = self.sim("oom-dram")
+        while sim.next() and not (sim.pid in daemon.pids() and
+                                  daemon.get(f"/v1/failures?pid={sim.pid}")["total"]):
+            pass
+        self.assertFalse(sim.ended)
+        before = daemon.get(f"/v1/failures?pid={sim.pid}")
+        sim.kill()
+        daemon.wait_for_death(sim.pid)
+        whole = daemon.get(f"/v1/post-mortems?pid={sim.pid}")["post_mortem"]
+        self.assertEqual(whole["summary"]["failures"], before["total"])
+        self.assertEqual([failure["requested"] for failure in whole["failures"]],
+                         [failure["requested"] for failure in before["failures"]])
+
+    def test_who_has_freed_all_and_ends_in_peace_holds_nothing(self):
+        daemon = self.daemon()
+        client = self.client("held = allocate(open_set([device(0xa2)]), DRAM, 1048640, 1000, 12288)")
+        daemon.wait_for(client.pid)
+        client.do("free(held)")
+        client.end()
+        daemon.wait_for_death(client.pid)
+        whole = daemon.get(f"/v1/post-mortems?pid={client.pid}")["post_mortem"]
+        self.assertEqual((whole["summary"]["allocations"], whole["largest"], whole["summary"]["exact"]), (0, [], True))
+
+    def test_a_zombie_is_dead(self):
+        daemon = self.daemon()
+        client = self.holder(0xa3)
+        daemon.wait_for(client.pid)
+        self.assertEqual(self.used(daemon), {0xa3: 12288})
+        os.kill(client.pid, signal.SIGKILL)
+        daemon.wait_for_death(client.pid)
+        self.assertEqual(self.used(daemon), {})
+        self.assertEqual(state_of(client.pid), "Z")  # nobody has waited for it yet
+        # Also for a daemon that has never seen it alive.
+        daemon.stop()
+        bystander = self.holder(0xa8)
+        late = self.daemon()
+        late.wait_for(bystander.pid)  # found in the same look
+        self.assertEqual((late.pids(), self.used(late)), ([bystander.pid], {0xa8: 12288}))
+        self.assertEqual(state_of(client.pid), "Z")
+        bystander.end()
+
+    def test_a_process_whose_main_thread_has_exited_is_alive(self):
+        daemon = self.daemon()
+        client = self.holder(0xa4)
+        daemon.wait_for(client.pid)
+        # From here on a second thread does what it is told.
+        client.tell("""
+            import threading
+            threading.Thread(target=Client._obey, args=(None, globals())).start()
+            ctypes.CDLL(None).pthread_exit(None)
+            """)
+        wait_until(lambda: state_of(client.pid) == "Z" and threads_of(client.pid) > 1, "its main thread has exited")
+        client.do("more = allocate(open_set([device(0xa4)]), DRAM, 2097152, 1000, 24576)")
+        self.assertEqual(self.used(daemon), {0xa4: 12288 + 24576})
+        client.do("free(more)")
+        self.assertEqual(self.used(daemon), {0xa4: 12288})
+        # Also for a daemon that comes later.
+        daemon.stop()
+        late = self.daemon()
+        late.wait_for(client.pid)
+        self.assertEqual(self.used(late), {0xa4: 12288})
+        self.assertEqual(late.get("/v1/post-mortems")["post_mortems"], [])
+        client.end()
+        late.wait_for_death(client.pid)
+
+    def test_another_users_process_is_alive_until_it_dies(self):
+        if self.needs_users():
+            return
+        daemon = self.daemon()
+        client = self.holder(0xa5, uid=host.STRANGER)
+        daemon.wait_for(client.pid)
+        self.assertEqual(daemon.view()["processes"][0]["uid"], host.STRANGER)
+        audits = daemon.get("/v1/self")["audits"]
+        wait_until(lambda: daemon.get("/v1/self")["audits"] > audits + 2, "the daemon has looked after it some times")
+        self.assertEqual(self.used(daemon), {0xa5: 12288})
+        client.kill()
+        daemon.wait_for_death(client.pid)
+        self.assertEqual(self.used(daemon), {})
+
+    def test_a_re_used_pid_is_another_process(self):
+        daemon = self.daemon()
+        first = self.holder(0xa6)
+        daemon.wait_for(first.pid)
+        # The daemon learns of the death only when the number is somebody else's already.
+        os.kill(daemon.pid, signal.SIGSTOP)
+        first.kill()
+        with open("/proc/sys/kernel/ns_last_pid", "w", encoding="utf-8") as file:
+            file.write(str(first.pid - 1))
+        second = self.holder(0xa7, used=24576)
+        self.assertEqual(second.pid, first.pid, "the kernel gave another number, so this shows nothing")
+        os.kill(daemon.pid, signal.SIGCONT)
+        wait_until(lambda: self.used(daemon) == {0xa7: 24576}, "the second one is there, and the first is not")
+        self.assertEqual(daemon.pids(), [second.pid])
+        summaries = daemon.get("/v1/post-mortems")["post_mortems"]
+        self.assertEqual([one["process"]["pid"] for one in summaries], [first.pid])
+        self.assertEqual([held["memory"]["dram"]["used"] for held in summaries[0]["process"]["devices"]], [12288])
+        second.end()
+
+
+class Forks(DeathCase):
+    FORK = """
+        child = os.fork()
+        if child == 0:
+            signal.pause()
+        answer = child
+        """
+
+    def test_a_forked_child_that_inherited_the_descriptor_is_not_its_parent(self):
+        daemon = self.daemon()
+        parent = self.holder(0xb1)
+        child = parent.do(self.FORK)
+        self.addCleanup(os.kill, child, signal.SIGKILL)
+        daemon.wait_for(parent.pid)
+        self.assertEqual(daemon.pids(), [parent.pid])
+        parent.kill()
+        daemon.wait_for_death(parent.pid)
+        self.assertTrue(self.holds_a_segment(child))
+        self.assertEqual((daemon.pids(), self.used(daemon)), ([], {}))
+        # It keeps nothing alive, for a daemon that never knew the parent neither.
+        daemon.stop()
+        other = self.holder(0xb2)
+        late = self.daemon()
+        late.wait_for(other.pid)  # found in the same look
+        self.assertEqual((late.pids(), self.used(late)), ([other.pid], {0xb2: 12288}))
+        other.end()
+
+    def test_a_forked_child_that_allocates_is_a_process_of_its_own(self):
+        daemon = self.daemon()
+        parent = self.holder(0xb3)
+        child = parent.do("""
+            ready, tell = os.pipe()
+            child = os.fork()
+            if child == 0:
+                allocate(open_set([device(0xb4)]), DRAM, 1048640, 500, 6144)
+                os.write(tell, b"x")
+                signal.pause()
+            os.read(ready, 1)
+            answer = child
+            """)
+        daemon.wait_for(parent.pid, child)
+        self.assertEqual(self.used(daemon), {0xb3: 12288, 0xb4: 6144})
+        parent.kill()
+        daemon.wait_for_death(parent.pid)
+        self.assertEqual((daemon.pids(), self.used(daemon)), ([child], {0xb4: 6144}))
+        os.kill(child, signal.SIGKILL)
+        daemon.wait_for_death(child)
+        self.assertEqual(self.used(daemon), {})
+
+    def holds_a_segment(self, pid: int) -> bool:
+        links = (os.readlink(f"/proc/{pid}/fd/{number}") for number in os.listdir(f"/proc/{pid}/fd"))
+        return any(link.startswith("/memfd:ttmem") for link in links)
+
+
+if __name__ == "__main__":
+    host.main()
