@@ -347,8 +347,9 @@ view::EventsView Chronicle::events(uint64_t since, uint64_t limit, const MaySee&
     result.origin = view::read_here();
     result.origin.source = "daemon";
     const std::lock_guard lock(mutex_);
-    uint64_t at = std::max(since, log_.oldest());
-    result.missed = at - std::min(since, at);
+    const uint64_t from = std::max<uint64_t>(since, 1);  // the first there ever was
+    uint64_t at = std::max(from, log_.oldest());
+    result.missed = at - from;
     for (; at <= log_.newest() && result.events.size() < limit; ++at) {
         const history::Record* record = log_.at(at);
         const auto process = processes_.find(record->process);
