@@ -1,0 +1,231 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Measures ttmemd as a whole: how fast it follows, how fast it answers, what it costs.
+
+usage: daemon.py BIN-FOLDER BENCHMARKS-FOLDER OUTPUT.json [--quick]
+
+Each figure stands beside a yardstick of the same run: an answer of a few bytes (/v1/health) for times, the events that the
+writers wrote for events that were followed.
+"""
+
+import http.client
+import json
+import os
+import pathlib
+import select
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+
+RING = str(1 << 21)
+
+
+class Connection(http.client.HTTPConnection):
+    def __init__(self, path):
+        super().__init__("localhost")
+        self.path = path
+
+    def connect(self):
+        self.sock = socket.socket(socket.AF_UNIX)
+        self.sock.settimeout(60)
+        self.sock.connect(self.path)
+
+
+class Host:
+    """A daemon in a directory of its own, and the processes that it watches."""
+
+    def __init__(self, programs, benchmarks):
+        self.benchmarks = benchmarks
+        self.folder = tempfile.TemporaryDirectory()
+        self.environment = dict(os.environ, TTMEM_RUNTIME_DIR=self.folder.name, TT_ALLOC_TRACKING_ENABLED="1")
+        self.daemon = subprocess.Popen([programs / "ttmemd", "--listen", "none", "--quiet"], env=self.environment,
+                                       stdin=subprocess.DEVNULL)
+        self.loads = []
+        wait_for(lambda: os.path.exists(self.socket()))
+        self.connection = Connection(self.socket())
+
+    def socket(self):
+        return os.path.join(self.folder.name, "api.sock")
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        for load in self.loads:
+            if load.poll() is None:
+                load.kill()
+            load.wait()
+        self.daemon.terminate()
+        self.daemon.wait()
+        self.folder.cleanup()
+
+    def get(self, target):
+        self.connection.request("GET", target)
+        answer = self.connection.getresponse()
+        body = answer.read()
+        assert answer.status == 200, (target, answer.status, body[:200])
+        return body
+
+    def ask(self, target):
+        return json.loads(self.get(target))
+
+    def load(self, devices, live, rate, names=1000, ring=None):
+        environment = dict(self.environment, **({"TTMEM_RING_RECORDS": ring} if ring else {}))
+        process = subprocess.Popen([self.benchmarks / "daemon_load", str(devices), str(live), str(rate), str(names)],
+                                   env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        assert process.stdout.readline() == "ready\n"
+        self.loads.append(process)
+        return process
+
+    def wait_for_processes(self, number):
+        wait_for(lambda: len(self.ask("/v1/status?scan=false")["processes"]) == number)
+
+
+def wait_for(condition, seconds=60):
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "waited in vain"
+        time.sleep(0.01)
+
+
+def end(process):
+    """Lets a load end by itself; returns how many events it wrote, and in how many seconds."""
+    process.stdin.close()
+    words = process.stdout.readline().split()
+    process.wait()
+    return int(words[0]), int(words[3]) / 1e9
+
+
+def percentiles(host, target, times):
+    values = []
+    for _ in range(times):
+        start = time.perf_counter()
+        host.get(target)
+        values.append((time.perf_counter() - start) * 1e3)
+    values.sort()
+    return {"p50_ms": round(values[len(values) // 2], 3), "p99_ms": round(values[min(len(values) - 1, len(values) * 99 // 100)], 3)}
+
+
+def following(programs, benchmarks, writers, rate, seconds):
+    """Events that a daemon takes in from so many writers with large rings, and what is lost."""
+    with Host(programs, benchmarks) as host:
+        loads = [host.load(1, 1000, rate, ring=RING) for _ in range(writers)]
+        host.wait_for_processes(writers)
+        before = host.ask("/v1/self")
+        start = time.monotonic()
+        time.sleep(seconds)
+        after = host.ask("/v1/self")
+        took = time.monotonic() - start
+        written = [end(load) for load in loads]
+        return {
+            "followed_per_second": round((after["events_followed"] - before["events_followed"]) / took),
+            "lost": after["events_lost"] - before["events_lost"],
+            "written_per_second": round(sum(events / lasted for events, lasted in written)),
+            "daemon_cpu_share": round((after["cpu_ns"] - before["cpu_ns"]) / took / 1e9, 3),
+        }
+
+
+QUESTIONS = {
+    "health (yardstick)": "/v1/health",
+    "totals": "/v1/status?scan=false",
+    "grouping by name": "/v1/allocations?group=name&limit=100",
+    "page of 1,000": "/v1/allocations?limit=1000",
+}
+
+
+def answering(programs, benchmarks, live, times):
+    result = {}
+    with Host(programs, benchmarks) as host:
+        before = host.ask("/v1/self")["memory_bytes"]
+        idle = host.load(1, live, 0)
+        host.wait_for_processes(1)
+        result["idle"] = {name: percentiles(host, target, times) for name, target in QUESTIONS.items()}
+        memory = host.ask("/v1/self")
+        result["memory_per_allocation_bytes"] = round((memory["memory_bytes"] - before) / live, 2)
+        result["segment_bytes"] = memory["segment_bytes"]
+        end(idle)
+    with Host(programs, benchmarks) as host:
+        busy = host.load(1, live, "max")
+        host.wait_for_processes(1)
+        result["under full load"] = {name: percentiles(host, target, times) for name, target in QUESTIONS.items()}
+        end(busy)
+    return result
+
+
+def dying(programs, benchmarks, live, times):
+    """From the kernel's word (a pidfd of our own is readable) to the first answer without the process."""
+    values = []
+    with Host(programs, benchmarks) as host:
+        for _ in range(times):
+            load = host.load(8, live, 0)
+            host.wait_for_processes(1)
+            handle = os.pidfd_open(load.pid)
+            load.send_signal(signal.SIGKILL)
+            select.select([handle], [], [])
+            start = time.perf_counter()
+            while host.ask("/v1/status?scan=false")["processes"]:
+                pass
+            values.append((time.perf_counter() - start) * 1e3)
+            os.close(handle)
+            load.wait()
+    values.sort()
+    return {"p50_ms": round(values[len(values) // 2], 2), "worst_ms": round(values[-1], 2)}
+
+
+def idling(programs, benchmarks, processes, seconds):
+    with Host(programs, benchmarks) as host:
+        for _ in range(processes):
+            host.load(32, 1000, 0)
+        host.wait_for_processes(processes)
+        time.sleep(2)
+        before = host.ask("/v1/self")
+        time.sleep(seconds)
+        after = host.ask("/v1/self")
+        return {
+            "cpu_share": round((after["cpu_ns"] - before["cpu_ns"]) / (after["uptime_ns"] - before["uptime_ns"]), 4),
+            "memory_bytes": after["memory_bytes"],
+        }
+
+
+def main():
+    programs, benchmarks, output = (pathlib.Path(word) for word in sys.argv[1:4])
+    quick = "--quick" in sys.argv
+    live = 1_000_000
+    answers = answering(programs, benchmarks, live, 20 if quick else 100)
+    result = {
+        "following": {
+            "1 writer, 6,000,000 a second": following(programs, benchmarks, 1, 6_000_000, 3),
+            **{f"{writers} writers, all they can": following(programs, benchmarks, writers, "max", 3) for writers in (1, 4, 16)},
+        },
+        "answers at 1,000,000 live": answers,
+        "SIGKILL to clean totals": dying(programs, benchmarks, 100_000, 5 if quick else 20),
+        "idle with 32 devices and 64 processes": idling(programs, benchmarks, 64, 5 if quick else 10),
+    }
+    single = result["following"]["1 writer, 6,000,000 a second"]
+    loaded = answers["under full load"]
+    budgets = [
+        ("events followed a second, one busy writer", single["followed_per_second"], ">= 5000000",
+         single["followed_per_second"] >= 5_000_000),
+        ("events lost then", single["lost"], "== 0", single["lost"] == 0),
+        ("totals under full load, p99 ms", loaded["totals"]["p99_ms"], "<= 2", loaded["totals"]["p99_ms"] <= 2),
+        ("grouping under full load, p99 ms", loaded["grouping by name"]["p99_ms"], "<= 100",
+         loaded["grouping by name"]["p99_ms"] <= 100),
+        ("page of 1,000 under full load, beyond a scan of 100 ms, p99 ms", loaded["page of 1,000"]["p99_ms"], "<= 120",
+         loaded["page of 1,000"]["p99_ms"] <= 120),
+        ("daemon memory an allocation, bytes", answers["memory_per_allocation_bytes"], "<= 16",
+         answers["memory_per_allocation_bytes"] <= 16),
+        ("death to clean totals, worst ms", result["SIGKILL to clean totals"]["worst_ms"], "<= 100",
+         result["SIGKILL to clean totals"]["worst_ms"] <= 100),
+    ]
+    result["budgets"] = [dict(zip(("what", "figure", "budget", "met"), row)) for row in budgets]
+    output.write_text(json.dumps(result, indent=1) + "\n")
+    print(json.dumps({key: value for key, value in result.items() if key != "budgets"}, indent=1))
+    for what, figure, budget, met in budgets:
+        print(f"{'met    ' if met else 'NOT MET'} {what}: {figure} ({budget})")
+
+
+if __name__ == "__main__":
+    main()
