@@ -1,0 +1,211 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Start and end of the daemon: what it refuses and why, who may ask what over TCP, and that it leaves nothing behind."""
+
+import contextlib
+import os
+import re
+import signal
+import socket
+import subprocess
+
+import host
+
+TOKEN = "a-token-of-some-length"
+
+
+class Start(host.TestCase):
+    def refused(self, *arguments: str) -> tuple[int, str]:
+        done = subprocess.run([host.TTMEMD, *arguments], capture_output=True, text=True, timeout=host.PATIENCE,
+                              env=os.environ | {"TTMEM_RUNTIME_DIR": self.directory.path})
+        self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
+        return done.returncode, done.stderr
+
+    def write(self, name: str, text: str) -> str:
+        path = os.path.join(self.directory.path, name)
+        with open(os.open(path, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
+            file.write(text)
+        return path
+
+    def test_a_second_daemon_refuses_and_says_who_is_there(self):
+        daemon = self.daemon()
+        code, words = self.refused("--listen", "none")
+        self.assertEqual(code, 1)
+        self.assertRegex(words, rf"^ttmemd: another daemon \(process {daemon.pid}\) runs in {self.directory.path} ")
+        self.assertEqual(daemon.get("/v1/health")["status"], "ok")
+        self.assertTrue(os.path.exists(self.directory.announce))
+
+    def test_it_takes_over_from_a_killed_one(self):
+        killed = self.daemon()
+        killed.kill()
+        self.assertTrue(os.path.exists(self.directory.api))
+        self.assertEqual(self.daemon().get("/v1/self")["processes"], 0)
+
+    def test_sigterm_and_sigint_end_it_cleanly(self):
+        for how in (signal.SIGTERM, signal.SIGINT):
+            with self.subTest(signal=how):
+                daemon = self.daemon()
+                client = self.client("allocate(open_set([device(0xe1)]), DRAM, 1048640, 1000, 12288)")
+                daemon.wait_for(client.pid)
+                stream = host.Stream(daemon.api, "/v1/stream")
+                self.assertEqual(stream.next()["event"], "view")
+                daemon.stop(how)
+                stream.close()
+                client.end()
+
+    def test_a_taken_port_that_was_asked_for_is_an_error(self):
+        with socket.create_server(("127.0.0.1", 0)) as taken:
+            port = taken.getsockname()[1]
+            config = self.write("ttmemd.toml", f'listen = "127.0.0.1:{port}"\n')
+            for arguments in (["--listen", f"127.0.0.1:{port}"], ["--config", config]):
+                code, words = self.refused(*arguments)
+                self.assertEqual(code, 1)
+                self.assertIn(f"127.0.0.1:{port}", words)
+        self.assertFalse(os.path.exists(self.directory.api))
+
+    def test_the_standard_port_taken_is_a_warning(self):
+        with contextlib.ExitStack() as stack:
+            with contextlib.suppress(OSError):  # somebody else has it: as good
+                stack.enter_context(socket.create_server(("127.0.0.1", 9479)))
+            daemon = self.daemon(listen=None)
+            self.assertEqual(daemon.get("/v1/health")["status"], "ok")
+            daemon.process.terminate()
+            self.assertEqual(daemon.process.wait(host.PATIENCE), 0)
+            self.assertRegex(daemon.said_wrong(), r"^ttmemd: nothing is answered over TCP: .*9479.*\n$")
+
+    def test_listening_beyond_loopback_without_a_token_is_refused(self):
+        for address in ("0.0.0.0:0", "[::]:0"):
+            code, words = self.refused("--listen", address)
+            self.assertEqual(code, 2)
+            self.assertIn("--token-file", words)
+
+    def test_a_wrong_configuration_names_its_line(self):
+        for text, line, words in (("quiet = true\n\nlisten = 9479\n", 3, "'listen' must be a text"),
+                                  ("# mine\nlog_event = 'all'\n", 2, "there is no option 'log_event'"),
+                                  ("quiet = true\nlog_events = 'some'\n", 2, "off, summary, all"),
+                                  ("[post_mortems]\nnumber = 0\n", 2, "from 1 up"),
+                                  ("quiet = true\nquiet\n", 2, "")):
+            path = self.write("ttmemd.toml", text)
+            code, said = self.refused("--config", path)
+            self.assertEqual(code, 2)
+            self.assertIn(f"ttmemd: {path}, line {line}: ", said)
+            self.assertIn(words, said)
+        self.assertIn("can't read the configuration", self.refused("--config", "/nonexistent")[1])
+
+    def test_a_configuration_counts_and_the_command_line_wins(self):
+        path = self.write("ttmemd.toml", 'listen = "0.0.0.0:1"\nquiet = true\n[post_mortems]\nnumber = 1\n')
+        daemon = self.daemon("--config", path)
+        for _ in range(2):
+            client = self.client("allocate(open_set([device(0xe1)]), DRAM, 1048640, 1000, 12288)")
+            daemon.wait_for(client.pid)
+            client.kill()
+            daemon.wait_for_death(client.pid)
+        self.assertEqual([one["process"]["pid"] for one in daemon.get("/v1/post-mortems")["post_mortems"]], [client.pid])
+        self.assertEqual(daemon.log(), "")
+
+    def test_over_tcp_there_are_totals_and_details_for_who_has_the_token(self):
+        token_file = self.write("token", TOKEN + "\n")
+        daemon = self.daemon("--token-file", token_file, listen="127.0.0.1:0")
+        port = int(re.search(r"http://127\.0\.0\.1:(\d+)", host.wait_until(daemon.log, "it says where"))[1])
+        client = self.client("allocate(open_set([device(0xe2)]), DRAM, 1048640, 1000, 12288)")
+        daemon.wait_for(client.pid)
+        totals = host.figures_of(host.ask(port, "/v1/status")[1]["devices"])
+        self.assertEqual(totals, {"0xe2": {"dram": (12288, 1000)}})
+        lists = ("/v1/allocations", "/v1/allocations?group=name", "/v1/programs", "/v1/failures", "/v1/post-mortems")
+        for path in lists:
+            status, answer = host.ask(port, path)
+            self.assertEqual(status, 403, answer)
+            self.assertIn("token", answer["error"])
+            self.assertEqual(host.ask(port, path, Authorization=f"Bearer {TOKEN}")[0], 200)
+            status, answer = host.ask(port, path, Authorization=f"Bearer {TOKEN}x")
+            self.assertEqual(status, 401, answer)
+        self.assertEqual(host.ask(port, "/v1/status", Authorization="Bearer wrong")[0], 401)
+        self.assertEqual(host.ask(port, "/v1/events")[1]["events"], [])
+        live = host.ask(port, "/v1/allocations", Authorization=f"Bearer {TOKEN}")[1]["allocations"]
+        self.assertEqual([one["pid"] for one in live], [client.pid])
+        client.end()
+
+    def test_a_token_file_that_others_can_read_is_refused(self):
+        token_file = self.write("token", TOKEN + "\n")
+        os.chmod(token_file, 0o644)
+        code, words = self.refused("--listen", "127.0.0.1:0", "--token-file", token_file)
+        self.assertEqual(code, 1)
+        self.assertIn("chmod 600", words)
+
+
+class Stream(host.TestCase):
+    def setUp(self):
+        super().setUp()
+        self.the_client = self.client("s = open_set([device(0xe3)])\nallocate(s, DRAM, 1048640, 1000, 12288)")
+
+    def allocate(self, number: int):
+        self.the_client.do(f"allocate(s, DRAM, {1048640 + 4096 * number}, 1000, 12288)")
+
+    def used_in(self, message: dict) -> int:
+        self.assertEqual([device["asic_id"] for device in message["data"]["devices"]], ["0xe3"])
+        return message["data"]["devices"][0]["memory"]["dram"]["used"]
+
+    def wait_for_used(self, stream: host.Stream, used: int) -> dict:
+        """Messages also tell of other news: of the events of a process, say."""
+        while True:
+            message = stream.next()
+            self.assertEqual(message["event"], "change")
+            if message["data"]["devices"] and self.used_in(message) == used:
+                return message
+
+    def test_starts_with_the_whole_view_goes_on_with_changes_and_resumes(self):
+        daemon = self.daemon()
+        daemon.wait_for(self.the_client.pid)
+        stream = host.Stream(daemon.api, "/v1/stream")
+        first = stream.next()
+        self.assertEqual((first["event"], self.used_in(first)), ("view", 12288))
+        self.assertEqual(first["data"]["source"], "daemon")
+        self.allocate(1)
+        last = self.wait_for_used(stream, 2 * 12288)
+        stream.close()
+
+        self.allocate(2)
+        stream = host.Stream(daemon.api, "/v1/stream", **{"Last-Event-ID": last["id"]})
+        last = self.wait_for_used(stream, 3 * 12288)
+        stream.close()
+
+        # Numbers of another daemon mean nothing to the next one.
+        daemon.stop()
+        daemon = self.daemon()
+        daemon.wait_for(self.the_client.pid)
+        stream = host.Stream(daemon.api, "/v1/stream", **{"Last-Event-ID": last["id"]})
+        first = stream.next()
+        self.assertEqual((first["event"], self.used_in(first)), ("view", 3 * 12288))
+        stream.close()
+
+    def test_says_who_is_gone(self):
+        daemon = self.daemon()
+        daemon.wait_for(self.the_client.pid)
+        stream = host.Stream(daemon.api, "/v1/stream")
+        self.assertEqual(stream.next()["event"], "view")
+        self.the_client.kill()
+        gone = []
+        while self.the_client.pid not in gone:
+            gone = stream.next()["data"]["gone_processes"]
+        stream.close()
+
+    def test_of_events_resumes_behind_the_last_one_seen(self):
+        daemon = self.daemon()
+        daemon.wait_for(self.the_client.pid)
+        stream = host.Stream(daemon.api, "/v1/events?stream=true&since=0")
+        self.allocate(1)
+        message = stream.next()
+        self.assertEqual((message["event"], message["id"]), ("event", "1"))  # none was missed
+        while message["data"]["address"] != 1048640 + 4096:
+            message = stream.next()
+        stream.close()
+        self.allocate(2)
+        stream = host.Stream(daemon.api, "/v1/events?stream=true", **{"Last-Event-ID": message["id"]})
+        following = stream.next()
+        self.assertEqual(following["data"]["address"], 1048640 + 2 * 4096)
+        self.assertEqual(int(following["id"]), int(message["id"]) + 1)
+        stream.close()
+
+
+if __name__ == "__main__":
+    host.main()
