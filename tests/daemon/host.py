@@ -45,13 +45,13 @@ def wait_until(condition, what: str):
 class Lines:
     """Reads lines from a descriptor, and gives up on a writer that says nothing for too long."""
 
-    def __init__(self, descriptor: int):
-        self.descriptor, self.buffer, self.ended = descriptor, b"", False
+    def __init__(self, descriptor: int, patience: float | None = PATIENCE):
+        self.descriptor, self.patience, self.buffer, self.ended = descriptor, patience, b"", False
 
     def next(self) -> str | None:
         while b"\n" not in self.buffer and not self.ended:
-            if not select.select([self.descriptor], [], [], PATIENCE)[0]:
-                raise AssertionError(f"no line within {PATIENCE} s")
+            if not select.select([self.descriptor], [], [], self.patience)[0]:
+                raise AssertionError(f"no line within {self.patience} s")
             chunk = os.read(self.descriptor, 65536)
             self.buffer, self.ended = self.buffer + chunk, not chunk
         if b"\n" not in self.buffer:
@@ -199,11 +199,12 @@ class Client:
         sys.stderr.flush()
         self.pid = os.fork()
         if self.pid == 0:
-            self._live(commands, told, uid, environment | {"TTMEM_RUNTIME_DIR": directory.path,
-                                                           "TT_ALLOC_TRACKING_ENABLED": "1"})
+            self._live(commands, told, uid, {"TTMEM_RUNTIME_DIR": directory.path,
+                                             "TT_ALLOC_TRACKING_ENABLED": "1"} | environment)
         os.close(commands)
         os.close(told)
         self.code = None
+        self.pending = 0
         self.do(body)
 
     def _live(self, commands: int, told: int, uid: int | None, environment: dict):
@@ -230,8 +231,8 @@ class Client:
             os._exit(code)
 
     def _obey(self, names: dict):
-        lines = Lines(3)
-        while select.select([3], [], []) and (line := lines.next()) is not None:
+        lines = Lines(3, patience=None)
+        while (line := lines.next()) is not None:
             names["answer"] = None
             try:
                 exec(json.loads(line), names)
@@ -243,13 +244,20 @@ class Client:
     def tell(self, code: str):
         os.write(self.commands, json.dumps(textwrap.dedent(code)).encode() + b"\n")
 
+    def begin(self, code: str):
+        """Lets it run `code`, and does not wait for that."""
+        self.tell(code)
+        self.pending += 1
+
     def do(self, code: str):
         """Runs `code` there, and gives what it assigns to `answer`."""
-        self.tell(code)
-        line = self.answers.next()
-        assert line is not None, f"process {self.pid} has ended: {self.said_wrong()}"
-        reply = json.loads(line)
-        assert "error" not in reply, reply["error"]
+        self.begin(code)
+        reply = {}
+        while self.pending:
+            line = self.answers.next()
+            assert line is not None, f"process {self.pid} has ended: {self.said_wrong()}"
+            reply, self.pending = json.loads(line), self.pending - 1
+            assert "error" not in reply, reply["error"]
         return reply["answer"]
 
     def ask(self, where: str | int, path: str, **headers: str) -> tuple[int, dict]:
@@ -339,9 +347,10 @@ class Sim:
 
     def end(self):
         """Lets it run to its end, unharmed."""
-        self.process.stdin.close()
-        while not self.ended and self.pause():
+        self.process.stdin.close()  # from here on it stands still no more
+        while self.lines.next() is not None:
             pass
+        self.ended, self.truth = True, {}
         code = self.process.wait(PATIENCE)
         assert (code, self.said_wrong()) == (0, ""), f"the simulated process ended with {code}: {self.said_wrong()}"
 
