@@ -73,15 +73,19 @@ class Host:
         return json.loads(self.get(target))
 
     def load(self, devices, live, rate, names=1000, ring=None):
-        environment = dict(self.environment, **({"TTMEM_RING_RECORDS": ring} if ring else {}))
+        environment = dict(self.environment, **({"TTMEM_RING_RECORDS": ring, "TTMEM_WRITERS": "2"} if ring else {}))
         process = subprocess.Popen([self.benchmarks / "daemon_load", str(devices), str(live), str(rate), str(names)],
                                    env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         assert process.stdout.readline() == "ready\n"
         self.loads.append(process)
         return process
 
-    def wait_for_processes(self, number):
-        wait_for(lambda: len(self.ask("/v1/status?scan=false")["processes"]) == number)
+    def pids(self):
+        return {process["pid"] for process in self.ask("/v1/status?scan=false")["processes"]}
+
+    def wait_for_loads(self):
+        """Other tracked processes may be on this host: they don't matter."""
+        wait_for(lambda: {load.pid for load in self.loads if load.poll() is None} <= self.pids())
 
 
 def wait_for(condition, seconds=60):
@@ -113,7 +117,7 @@ def following(programs, benchmarks, writers, rate, seconds):
     """Events that a daemon takes in from so many writers with large rings, and what is lost."""
     with Host(programs, benchmarks) as host:
         loads = [host.load(1, 1000, rate, ring=RING) for _ in range(writers)]
-        host.wait_for_processes(writers)
+        host.wait_for_loads()
         before = host.ask("/v1/self")
         start = time.monotonic()
         time.sleep(seconds)
@@ -141,7 +145,7 @@ def answering(programs, benchmarks, live, times):
     with Host(programs, benchmarks) as host:
         before = host.ask("/v1/self")["memory_bytes"]
         idle = host.load(1, live, 0)
-        host.wait_for_processes(1)
+        host.wait_for_loads()
         result["idle"] = {name: percentiles(host, target, times) for name, target in QUESTIONS.items()}
         memory = host.ask("/v1/self")
         result["memory_per_allocation_bytes"] = round((memory["memory_bytes"] - before) / live, 2)
@@ -149,7 +153,7 @@ def answering(programs, benchmarks, live, times):
         end(idle)
     with Host(programs, benchmarks) as host:
         busy = host.load(1, live, "max")
-        host.wait_for_processes(1)
+        host.wait_for_loads()
         result["under full load"] = {name: percentiles(host, target, times) for name, target in QUESTIONS.items()}
         end(busy)
     return result
@@ -161,12 +165,12 @@ def dying(programs, benchmarks, live, times):
     with Host(programs, benchmarks) as host:
         for _ in range(times):
             load = host.load(8, live, 0)
-            host.wait_for_processes(1)
+            host.wait_for_loads()
             handle = os.pidfd_open(load.pid)
             load.send_signal(signal.SIGKILL)
             select.select([handle], [], [])
             start = time.perf_counter()
-            while host.ask("/v1/status?scan=false")["processes"]:
+            while load.pid in host.pids():
                 pass
             values.append((time.perf_counter() - start) * 1e3)
             os.close(handle)
@@ -179,7 +183,7 @@ def idling(programs, benchmarks, processes, seconds):
     with Host(programs, benchmarks) as host:
         for _ in range(processes):
             host.load(32, 1000, 0)
-        host.wait_for_processes(processes)
+        host.wait_for_loads()
         time.sleep(2)
         before = host.ask("/v1/self")
         time.sleep(seconds)

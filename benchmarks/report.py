@@ -52,10 +52,13 @@ def main():
     ns = medians(folder)
     file = folder / "instructions.json"
     instructions = json.loads(file.read_text()) if file.exists() else {}
+    file = folder / "daemon.json"
+    daemon = json.loads(file.read_text()) if file.exists() else {}
     rows = budget_rows(ns, instructions)
     output.write_text(json.dumps({
         "median_ns": ns,
         "instructions_per_event": instructions,
+        "daemon": daemon,
         "budgets": [dict(zip(("what", "figure", "budget", "met"), row)) for row in rows],
     }, indent=1) + "\n")
 
