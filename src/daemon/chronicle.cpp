@@ -178,6 +178,7 @@ uint64_t Chronicle::follow(uint32_t number, Followed& one) {
 
 void Chronicle::publish_counts(uint32_t number, const Followed& one) {
     const std::lock_guard lock(counts_mutex_);
+    newest_ = log_.newest();
     counts_[number] = {one.identity.pid, one.follower.followed(), one.follower.lost(), one.defect ? 1u : 0u};
 }
 
@@ -304,8 +305,8 @@ void Chronicle::annotate(census::Figures& figures) {
 }
 
 uint64_t Chronicle::newest_event() const {
-    const std::lock_guard lock(mutex_);
-    return log_.newest();
+    const std::lock_guard lock(counts_mutex_);
+    return newest_;
 }
 
 view::EventView Chronicle::describe(const history::Record& record) const {

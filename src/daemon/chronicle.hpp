@@ -41,11 +41,11 @@ public:
 
     // Any thread, at once: adds what only this knows to figures just counted.
     void annotate(census::Figures& figures);
+    uint64_t newest_event() const;
 
     // Any thread; waits for a look at the rings of one process at most. `may_see` decides by the user of the process.
     using MaySee = std::function<bool(uint32_t uid)>;
     view::EventsView events(uint64_t since, uint64_t limit, const MaySee& may_see) const;
-    uint64_t newest_event() const;
     view::HistoryView history(std::optional<uint32_t> device, std::optional<census::Kind> kind,
                               uint64_t since_ns) const;
     void describe(view::SelfView& self) const;
@@ -97,6 +97,7 @@ private:
     std::map<uint32_t, Counts> counts_;
     Counts of_the_dead_;
     history::SeenPeaks peaks_;
+    uint64_t newest_ = 0;  // of the log, for who does not want to wait for it
     uint64_t lag_ns_ = 0;
     uint64_t audits_ = 0;
     uint64_t rate_ = 0;
