@@ -25,7 +25,8 @@ class Log(host.TestCase):
         pid, log = self.log_of("mesh-allocation")
         taken = re.findall(rf"^✓ \[PID {pid}\] Allocated 4194304 bytes of DRAM on device (\d+) \(buffer_id=(\d+)\)$",
                            log, re.MULTILINE)
-        given = re.findall(rf"^✗ \[PID {pid}\] Freed buffer (\d+) on device (\d+) \(4194304 bytes\)$", log, re.MULTILINE)
+        given = re.findall(rf"^✗ \[PID {pid}\] Freed buffer (\d+) on device (\d+) \(4194304 bytes\)$",
+                           log, re.MULTILINE)
         addresses = {address for _, address in taken}
         self.assertEqual(len(addresses), 5)  # two tensors, their sum, and two of the runtime's own
         for address in addresses:

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Start and end of the daemon: what it refuses and why, who may ask what over TCP, and that it leaves nothing behind."""
+"""Start and end of the daemon: what it refuses and why, who may ask what over TCP, and that nothing is left behind."""
 
 import contextlib
 import os
@@ -100,7 +100,8 @@ class Start(host.TestCase):
             daemon.wait_for(client.pid)
             client.kill()
             daemon.wait_for_death(client.pid)
-        self.assertEqual([one["process"]["pid"] for one in daemon.get("/v1/post-mortems")["post_mortems"]], [client.pid])
+        kept = daemon.get("/v1/post-mortems")["post_mortems"]
+        self.assertEqual([one["process"]["pid"] for one in kept], [client.pid])
         self.assertEqual(daemon.log(), "")
 
     def test_over_tcp_there_are_totals_and_details_for_who_has_the_token(self):

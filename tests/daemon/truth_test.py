@@ -62,7 +62,7 @@ class Truth(host.TestCase):
         sim.end()
 
     def assert_same(self, view: dict, other: dict):
-        """But for what only one who follows them can know, and for the numbers of devices: the daemon never renumbers."""
+        """But for what only a follower can know, and for the numbers of devices: the daemon never renumbers."""
         def comparable(one: dict) -> dict:
             devices = {device["asic_id"]: {kind: {name: value for name, value in figures.items()
                                                   if not name.startswith("peak")}

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Two users of one host: each sees its own details and everybody's totals, and what one forges is the other's no concern."""
+"""Two users of one host: each sees its own details and everybody's totals, and nobody suffers from what one forges."""
 
 import re
 
@@ -76,7 +76,8 @@ class Users(host.TestCase):
                     self.assertEqual(me.ask(daemon.api, f"{path}?pid={me.pid}")[0], 200)
             status, answer = me.ask(daemon.api, "/v1/allocations?group=pid")
             self.assertEqual({group["pid"] for group in answer["groups"]}, {me.pid})
-        self.assertEqual({live["pid"] for live in daemon.get("/v1/allocations")["allocations"]}, {first.pid, second.pid})
+        everybodys = daemon.get("/v1/allocations")["allocations"]
+        self.assertEqual({live["pid"] for live in everybodys}, {first.pid, second.pid})
         first.end()
         second.end()
 
