@@ -79,8 +79,9 @@ class Daemon:
         wait_until(lambda: not set(pids) & set(self.pids()), f"{pids} are gone")
 
     def log(self) -> str:
-        size = os.fstat(self.output.fileno()).st_size
-        return os.pread(self.output.fileno(), size, 0).decode()
+        """The whole lines of it: the last may be on its way."""
+        text = os.pread(self.output.fileno(), os.fstat(self.output.fileno()).st_size, 0)
+        return text[:text.rfind(b"\n") + 1].decode()
 
     def said_wrong(self) -> str:
         return os.pread(self.errors.fileno(), 65536, 0).decode()

@@ -15,6 +15,8 @@ class Log(host.TestCase):
         """A scenario from its start to its end, as the log tells it."""
         daemon = self.daemon("--log-events", "all")
         sim = self.sim(scenario)
+        self.assertTrue(sim.next())
+        daemon.wait_for(sim.pid)  # its whole life may be shorter than a look at it
         sim.end()
         wait_until(lambda: f"- [PID {sim.pid}] " in daemon.log(), "its end is in the log")
         self.assertEqual((daemon.get("/v1/self")["events_lost"], daemon.get("/v1/self")["log_lines_lost"]), (0, 0))
@@ -28,7 +30,7 @@ class Log(host.TestCase):
         given = re.findall(rf"^✗ \[PID {pid}\] Freed buffer (\d+) on device (\d+) \(4194304 bytes\)$",
                            log, re.MULTILINE)
         addresses = {address for _, address in taken}
-        self.assertEqual(len(addresses), 5)  # two tensors, their sum, and two of the runtime's own
+        self.assertGreaterEqual(len(addresses), 3)  # two tensors and their sum; the runtime has some of its own
         for address in addresses:
             self.assertEqual([int(device) for device, at in taken if at == address], list(range(8)))
             self.assertEqual([int(device) for at, device in given if at == address], list(range(8)))

@@ -14,7 +14,7 @@ from host import wait_until
 class Restart(host.TestCase):
     def test_killed_under_load_and_started_anew_it_has_the_truth_again(self):
         churns = [self.sim("churn", "--devices", devices, "--threads", "2", "--live", "200", "--rate", "20000",
-                           "--seconds", "4", "--seed", seed, pause_at="churned")
+                           "--seconds", "8", "--seed", seed, pause_at="churned")
                   for devices, seed in (("0,1,2,3", "1"), ("2,3,4", "2"), ("7,6", "3"))]
         for _ in range(4):
             daemon = self.daemon()
