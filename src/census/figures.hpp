@@ -88,11 +88,12 @@ struct ProcessFigures {
     uint32_t uid = 0;
     std::string user;
     std::string state;   // "live", "dead"
-    std::string source;  // "segment"
+    std::string source;  // "segment", "classic"
     std::vector<HeldOnDevice> devices;
     // Events of its rings that were taken up, and those that were overwritten before; absent where nobody follows them.
     std::optional<uint64_t> followed = {};
     std::optional<uint64_t> lost = {};
+    std::optional<uint64_t> events_per_second = {};  // of both, lately
 
     bool operator==(const ProcessFigures&) const = default;
 };

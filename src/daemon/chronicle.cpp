@@ -179,7 +179,11 @@ uint64_t Chronicle::follow(uint32_t number, Followed& one) {
 void Chronicle::publish_counts(uint32_t number, const Followed& one) {
     const std::lock_guard lock(counts_mutex_);
     newest_ = log_.newest();
-    counts_[number] = {one.identity.pid, one.follower.followed(), one.follower.lost(), one.defect ? 1u : 0u};
+    Counts& counts = counts_[number];
+    counts.pid = one.identity.pid;
+    counts.followed = one.follower.followed();
+    counts.lost = one.follower.lost();
+    counts.defects = one.defect ? 1 : 0;
 }
 
 std::vector<uint32_t> Chronicle::devices_of(const Followed& one, uint32_t set) const {
@@ -240,10 +244,14 @@ void Chronicle::look_at_totals() {
     }
     const std::lock_guard lock(counts_mutex_);
     peaks_.see(figures);
-    const uint64_t events = log_.newest();
-    rate_ =
-        next_sample_ns_ == 0 ? 0 : (events - events_at_sample_) * kSecond / (kSecond + now - next_sample_ns_);
-    events_at_sample_ = events;
+    for (auto& [number, counts] : counts_) {
+        const uint64_t events = counts.followed + counts.lost;
+        const uint64_t elapsed = std::max<uint64_t>(now - sampled_ns_, 1);
+        counts.per_second = static_cast<uint64_t>(static_cast<double>(events - counts.at_last_sample) * 1e9 /
+                                                  static_cast<double>(elapsed));
+        counts.at_last_sample = events;
+    }
+    sampled_ns_ = now;
     next_sample_ns_ = now + kSecond;
 }
 
@@ -295,6 +303,7 @@ void Chronicle::annotate(census::Figures& figures) {
         }
         process->followed = process->followed.value_or(0) + counts.followed;
         process->lost = process->lost.value_or(0) + counts.lost;
+        process->events_per_second = process->events_per_second.value_or(0) + counts.per_second;
         if (counts.defects != 0) {
             figures.inexact.push_back(
                 {counts.pid, "defect: counters differ from the ledger", counts.defects, false});
@@ -385,8 +394,8 @@ void Chronicle::describe(view::SelfView& self) const {
         self.events_followed += counts.followed;
         self.events_lost += counts.lost;
         self.defects += counts.defects;
+        self.events_per_second += counts.per_second;
     }
-    self.events_per_second = rate_;
     self.lag_ns = lag_ns_;
     self.audits = audits_;
     self.log_lines_lost = event_log_.lost();

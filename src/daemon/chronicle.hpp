@@ -67,6 +67,8 @@ private:
         uint64_t followed = 0;
         uint64_t lost = 0;
         uint64_t defects = 0;
+        uint64_t at_last_sample = 0;  // followed and lost
+        uint64_t per_second = 0;
     };
 
     void tick();
@@ -100,11 +102,10 @@ private:
     uint64_t newest_ = 0;  // of the log, for who does not want to wait for it
     uint64_t lag_ns_ = 0;
     uint64_t audits_ = 0;
-    uint64_t rate_ = 0;
 
     uint64_t written_ = 0;  // the newest record that is in the event log
     uint64_t next_sample_ns_ = 0;
-    uint64_t events_at_sample_ = 0;
+    uint64_t sampled_ns_ = 0;
     uint64_t next_audit_ns_ = 0;
     uint32_t last_audited_ = 0;
 };

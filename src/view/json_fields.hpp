@@ -53,6 +53,7 @@ void fields(auto& io, Like<census::ProcessFigures> auto& process) {
     io.object("events", [&](auto& events) {
         events("followed", process.followed);
         events("lost", process.lost);
+        events("per_second", process.events_per_second);
     });
 }
 
