@@ -134,6 +134,12 @@ public:
             pid_ = 0;
         }
     }
+    // A zombie, until finish().
+    void kill_and_leave() const {
+        kill(pid_, SIGKILL);
+        siginfo_t ended{};
+        waitid(P_PID, static_cast<id_t>(pid_), &ended, WEXITED | WNOWAIT);
+    }
     uint32_t pid() const { return static_cast<uint32_t>(pid_); }
     const Descriptor& connection() const { return connection_; }
     Descriptor wait_for_segment() const {
@@ -190,6 +196,18 @@ TEST_P(PeerTest, ItsOwnSegmentIsAttached) {
     ASSERT_TRUE(attached) << attached.error().text;
     EXPECT_EQ(attached->process.identity.pid, child.pid());
     EXPECT_EQ(attached->process.identity.uid, geteuid());
+    EXPECT_EQ(attached->process.ledger->devices().at(0)->asic_id, 7u);
+}
+
+TEST_P(PeerTest, AProcessThatHasJustEndedIsAttachedForWhatItHeld) {
+    Child child(announce_own_segment);
+    auto peer = peer_of(child.connection(), GetParam());
+    ASSERT_TRUE(peer);
+    Descriptor file = child.wait_for_segment();
+    child.kill_and_leave();
+    const auto attached = attach(Proc(), peer->pid, std::move(peer->handle), std::move(file));
+    ASSERT_TRUE(attached) << attached.error().text;
+    EXPECT_TRUE(base::has_ended(attached->handle));
     EXPECT_EQ(attached->process.ledger->devices().at(0)->asic_id, 7u);
 }
 

@@ -26,6 +26,13 @@ base::Descriptor read_only(base::Descriptor file) {
     return again ? std::move(again) : std::move(file);
 }
 
+// It has ended, and nobody has taken note yet: its number is still its own.
+bool is_zombie(const ProcessFolder& folder) {
+    const std::string stat = folder.read("stat").value_or("");
+    const size_t name_end = stat.rfind(')');
+    return name_end != std::string::npos && stat.compare(name_end, 4, ") Z ") == 0;
+}
+
 }  // namespace
 
 std::optional<FileId> file_id(const base::Descriptor& file) {
@@ -49,8 +56,9 @@ base::Expected<Attached> attach(const Proc& proc, uint32_t pid, base::Descriptor
     }
     const auto folder = proc.open(pid);
     auto identity = folder ? proc.identify(pid, *folder) : std::nullopt;
-    // Only now: what was read under that number is then of the process of the handle, and of no later one.
-    if (!identity || base::has_ended(handle)) {
+    // Only now: what was read under that number is then of the process of the handle, and of no later one. One that lived so
+    // briefly that it has ended already is attached all the same, for what it held at its end.
+    if (!identity || (base::has_ended(handle) && !is_zombie(*folder))) {
         return base::error(Error::Code::gone, "process has ended");
     }
     if (!is_owner(*identity, *reader)) {
