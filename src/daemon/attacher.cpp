@@ -149,14 +149,15 @@ void Attacher::accept() {
         if (error || stopping_) {
             return;
         }
-        base::Descriptor connection;
-        while (*arriving_ < kMostArriving &&
-               (connection =
-                    base::Descriptor(accept4(listener_.native_handle(), nullptr, nullptr, SOCK_CLOEXEC)))) {
+        while (*arriving_ < kMostArriving) {
+            base::Descriptor connection(accept4(listener_.native_handle(), nullptr, nullptr, SOCK_CLOEXEC));
+            if (!connection && (errno == EAGAIN || errno == EINTR || errno == ECONNABORTED)) {
+                return accept();
+            }
+            if (!connection) {
+                break;
+            }
             arrive(std::move(connection));
-        }
-        if (!connection && (errno == EAGAIN || errno == EINTR || errno == ECONNABORTED)) {
-            return accept();
         }
         // No descriptors left, or too many that don't speak: the others wait in the queue, and /proc tells of them too.
         accept_again_.expires_after(kAcceptAgain);
@@ -172,13 +173,14 @@ void Attacher::arrive(base::Descriptor connection) {
     std::make_shared<Arrival>(*this, std::move(connection))->begin();
 }
 
-void Attacher::admit(segments::Attached attached, Follower::From from) {
+std::optional<uint32_t> Attacher::admit(segments::Attached attached, Follower::From from) {
     const auto number = roster_.add(attached.process, attached.file);
     if (!number) {
-        return;
+        return std::nullopt;
     }
     told_.attached({*number, attached.process, attached.file}, from);
     watch(*number, std::move(attached.handle));
+    return number;
 }
 
 void Attacher::watch(uint32_t number, base::Descriptor handle) {
@@ -190,6 +192,7 @@ void Attacher::watch(uint32_t number, base::Descriptor handle) {
         }
         handles_.erase(number);
         if (const auto member = roster_.remove(number)) {
+            ended_meanwhile_.insert(member->file);
             told_.died(*member);
         }
     });
@@ -197,7 +200,9 @@ void Attacher::watch(uint32_t number, base::Descriptor handle) {
 
 void Attacher::start() { look_under_proc(); }
 
+// A process that was found and has ended by the time the findings come must not be attached again, to die twice.
 void Attacher::look_under_proc() {
+    ended_meanwhile_.clear();
     asio::post(worker_, [this, known = roster_.known_files()] {
         auto found = std::make_shared<segments::Found>(segments::discover(proc_, known));
         asio::post(loop_, [this, found] {
@@ -206,7 +211,9 @@ void Attacher::look_under_proc() {
             }
             roster_.set_skipped(std::move(found->skipped));
             for (segments::Attached& attached : found->attached) {
-                admit(std::move(attached), Follower::From::present);
+                if (!ended_meanwhile_.contains(attached.file)) {
+                    admit(std::move(attached), Follower::From::present);
+                }
             }
             look_again_.expires_after(kLookEvery);
             look_again_.async_wait([this](error_code error) {

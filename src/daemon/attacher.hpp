@@ -11,6 +11,8 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
+#include <set>
 
 #include "base/error.hpp"
 #include "daemon/roster.hpp"
@@ -33,6 +35,9 @@ public:
     // The socket is open to all local users: each can only bring his own.
     base::Expected<void> listen(const std::filesystem::path& path);
 
+    // A process that came in another way. Its number, or nothing where it is known or one too many.
+    std::optional<uint32_t> admit(sources::segments::Attached attached, history::Follower::From from);
+
     // Looks under /proc at once, and from then on every 1.5 s.
     void start();
     void stop();
@@ -41,7 +46,6 @@ private:
     class Arrival;
     void accept();
     void arrive(base::Descriptor connection);
-    void admit(sources::segments::Attached attached, history::Follower::From from);
     void watch(uint32_t number, base::Descriptor handle);
     void look_under_proc();
 
@@ -56,6 +60,7 @@ private:
     boost::asio::steady_timer look_again_;
     std::shared_ptr<size_t> arriving_ = std::make_shared<size_t>(0);     // outlives this, as arrivals may
     std::map<uint32_t, boost::asio::posix::stream_descriptor> handles_;  // by number
+    std::set<sources::segments::FileId> ended_meanwhile_;  // since the last look under /proc began
     bool stopping_ = false;
 };
 
