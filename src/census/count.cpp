@@ -36,7 +36,7 @@ ProcessFigures introduce(const Process& process) {
     figures.uid = process.identity.uid;
     figures.user = process.identity.user;
     figures.state = process.state == State::live ? "live" : "dead";
-    figures.source = "segment";
+    figures.source = process.source == Source::segment ? "segment" : "classic";
     return figures;
 }
 

@@ -112,6 +112,8 @@ void note_inexactness(Counting& counting, size_t report) {
         }
     }
     note("reserved size unknown: used counts the requested bytes", reserved_unknown);
+    note("classic client older than the daemon: what it held before is not known",
+         process.is_older_than_ledger ? 1 : 0);
     if (totals.settling) {
         note("settling: events were recorded meanwhile", 1);
     } else {

@@ -27,6 +27,9 @@ struct Identity {
 
 enum class State : uint8_t { live, dead };
 
+// Where the word about a process comes from. One that several sources know counts once, by the first of these.
+enum class Source : uint8_t { segment, classic };
+
 // One process that says what it holds. Copies are of the same ledger: who still reads keeps it, whoever else lets it go.
 struct Process {
     Process(Identity who, State is, segment::Reader reader)
@@ -39,6 +42,9 @@ struct Process {
     State state = State::live;
     std::shared_ptr<const segment::Reader> ledger;
     std::shared_ptr<LedgerScan> scan;
+    Source source = Source::segment;
+    bool is_older_than_ledger =
+        false;  // it began before anybody could write one for it: what it held then is not known
 };
 
 }  // namespace ttmem::census

@@ -34,6 +34,8 @@ private:
             take(key, node, options_.runtime_dir);
         } else if (key == "token_file") {
             take(key, node, options_.token_file);
+        } else if (key == "classic_wire") {
+            take(key, node, options_.classic_wire);
         } else if (key == "quiet") {
             take(key, node, options_.quiet);
         } else if (key == "listen") {
@@ -47,7 +49,8 @@ private:
         } else {
             fail(node,
                  "there is no option '" + key +
-                     "' (runtime_dir, listen, token_file, log_events, quiet, [post_mortems] number, bytes)");
+                     "' (runtime_dir, listen, token_file, classic_wire, log_events, quiet, [post_mortems] "
+                     "number, bytes)");
         }
     }
 

@@ -15,6 +15,7 @@
 #include "daemon/api.hpp"
 #include "daemon/attacher.hpp"
 #include "daemon/chronicle.hpp"
+#include "daemon/classic_wire.hpp"
 #include "daemon/http/server.hpp"
 #include "daemon/runtime_directory.hpp"
 
@@ -64,6 +65,10 @@ public:
           post_mortems_(options.post_mortems),
           chronicle_(history_thread_.get_executor(), roster_, event_log_),
           attacher_(loop_, workers_.get_executor(), roster_, told()),
+          classic_wire_({loop_, workers_.get_executor(), roster_, output_, event_log_,
+                         [this](sources::segments::Attached attached) {
+                             return attacher_.admit(std::move(attached), history::Follower::From::beginning);
+                         }}),
           api_({loop_, workers_.get_executor(), roster_, chronicle_, post_mortems_, std::move(rules),
                 [this](view::SelfView& self) { describe(self); }}),
           server_(
@@ -105,6 +110,7 @@ private:
                     chronicle_.attached(member, from);
                 },
                 [this](const Roster::Member& member) {
+                    classic_wire_.ended(member.number);
                     census::Process process = member.process;
                     process.state = census::State::dead;
                     post_mortems_.add({std::move(process), view::read_here().time_ns});
@@ -122,6 +128,9 @@ private:
         if (auto local = server_.listen_unix(directory_.api_socket()); !local) {
             return local;
         }
+        if (auto classic = listen_classic(); !classic) {
+            return classic;
+        }
         if (!options_.listen) {
             return {};
         }
@@ -136,8 +145,23 @@ private:
         return {};
     }
 
+    // Where another serves the classic wire, or its standard place can't be had, the rest works as well without it.
+    base::Expected<void> listen_classic() {
+        const std::string path = classic_wire_path(options_);
+        auto listening = path.empty() ? base::Expected<void>() : classic_wire_.listen(path);
+        if (listening) {
+            return {};
+        }
+        if (listening.error().code != Error::Code::refused && !options_.classic_wire.empty()) {
+            return tl::unexpected(std::move(listening.error()));
+        }
+        complain("clients of the classic wire are not served: " + listening.error().text);
+        return {};
+    }
+
     // Nobody is told any more, then whoever still works is waited for, then all goes in the order of its making.
     void finish() {
+        classic_wire_.stop();
         attacher_.stop();
         api_.stop();
         server_.stop();
@@ -178,6 +202,7 @@ private:
     PostMortems post_mortems_;
     Chronicle chronicle_;
     Attacher attacher_;
+    ClassicWire classic_wire_;
     Api api_;
     http::Server server_;
     asio::signal_set signals_;

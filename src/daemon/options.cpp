@@ -4,6 +4,8 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <boost/asio/ip/address.hpp>
+#include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <iterator>
@@ -19,6 +21,8 @@ using base::Error;
 namespace {
 
 constexpr int kUsageError = 2;
+constexpr char kOldServer[] = "allocation_server_poc";
+constexpr char kClassicSocket[] = "/tmp/tt_allocation_server.sock";
 
 const std::map<std::string, LogEvents> kLogLevels = {
     {"off", LogEvents::off}, {"summary", LogEvents::summary}, {"all", LogEvents::all}};
@@ -92,6 +96,17 @@ base::Expected<void> set_log_events(Options& options, const std::string& text) {
     return {};
 }
 
+std::string classic_wire_path(const Options& options) {
+    if (!options.classic_wire.empty()) {
+        return options.classic_wire == "none" ? "" : options.classic_wire;
+    }
+    const char* named = std::getenv("TTMEM_RUNTIME_DIR");
+    const std::string directory = !options.runtime_dir.empty() ? options.runtime_dir
+                                  : named != nullptr           ? named
+                                                               : "";
+    return directory.empty() ? kClassicSocket : directory + "/classic.sock";
+}
+
 ParsedOptions parse_options(int argument_count, char** arguments) {
     CLI::App app(
         "ttmemd: one truth about the device memory of this host. Runs in the foreground until it is told to "
@@ -109,6 +124,7 @@ ParsedOptions parse_options(int argument_count, char** arguments) {
     std::string runtime_dir;
     std::string listen;
     std::string token_file;
+    std::string classic_wire;
     std::string log_events;
     bool quiet = false;
     app.add_option("--config", config, "read options from a TOML file; the command line wins")
@@ -123,6 +139,10 @@ ParsedOptions parse_options(int argument_count, char** arguments) {
     app.add_option("--token-file", token_file,
                    "who sends this token over TCP sees all; without one, totals alone")
         ->type_name("FILE");
+    app.add_option("--classic-wire", classic_wire,
+                   "serve clients of the old allocation server here; 'none' for nowhere "
+                   "[/tmp/tt_allocation_server.sock, or classic.sock in a runtime directory that was named]")
+        ->type_name("PATH");
     app.add_option(
            "--log-events", log_events,
            "off, summary (processes, failures, gaps) or all (every event, one line a device) [summary]")
@@ -135,6 +155,9 @@ ParsedOptions parse_options(int argument_count, char** arguments) {
     }
 
     Options options;
+    if (argument_count > 0 && std::filesystem::path(arguments[0]).filename() == kOldServer) {
+        options.log_events = LogEvents::all;
+    }
     if (!config.empty()) {
         const auto text = read_file(config);
         if (!text) {
@@ -146,6 +169,7 @@ ParsedOptions parse_options(int argument_count, char** arguments) {
     }
     options.runtime_dir = runtime_dir.empty() ? options.runtime_dir : runtime_dir;
     options.token_file = token_file.empty() ? options.token_file : token_file;
+    options.classic_wire = classic_wire.empty() ? options.classic_wire : classic_wire;
     options.quiet = options.quiet || quiet;
     if (!listen.empty()) {
         if (const auto set = set_listen(options, listen); !set) {

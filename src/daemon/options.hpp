@@ -30,6 +30,7 @@ struct Options {
     std::optional<Address> listen = Address{"127.0.0.1", 9479};
     bool listen_was_asked_for = false;
     std::string token_file;
+    std::string classic_wire;  // the path of its socket, or "none"; empty: the standard one
     LogEvents log_events = LogEvents::summary;
     bool quiet = false;
     PostMortems::Limits post_mortems;
@@ -38,11 +39,16 @@ struct Options {
 // Puts what a TOML text says into options; an error names the line. `name` is what errors call it.
 base::Expected<void> read_config(const std::string& text, const std::string& name, Options& options);
 
+// Where the classic wire is served; empty: nowhere. The clients in the field know one path alone. But a daemon in a runtime
+// directory that somebody named is one of several, and has a socket in that directory: it must not take the others' clients.
+std::string classic_wire_path(const Options& options);
+
 struct ParsedOptions {
     std::optional<Options> options;
     int exit_code = 0;  // where there are none: help was asked for (0), or the command line is wrong (2)
 };
 
+// Called by the name of the old server (a link), it writes the log that the old server wrote.
 ParsedOptions parse_options(int argument_count, char** arguments);
 
 }  // namespace ttmem::daemon

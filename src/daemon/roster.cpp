@@ -7,6 +7,24 @@ namespace ttmem::daemon {
 
 using sources::segments::FileId;
 
+namespace {
+
+// A process that writes a segment of its own and speaks the classic wire too says everything twice. The segment is exact.
+void count_once(std::vector<census::Process>& processes) {
+    std::set<std::pair<uint32_t, uint64_t>> with_segment;
+    for (const census::Process& one : processes) {
+        if (one.source == census::Source::segment) {
+            with_segment.emplace(one.identity.pid, one.identity.start_time);
+        }
+    }
+    std::erase_if(processes, [&](const census::Process& one) {
+        return one.source != census::Source::segment &&
+               with_segment.contains({one.identity.pid, one.identity.start_time});
+    });
+}
+
+}  // namespace
+
 std::optional<uint32_t> Roster::add(const census::Process& process, FileId file) {
     const std::lock_guard lock(mutex_);
     size_t of_user = 0;
@@ -52,6 +70,7 @@ census::Census Roster::census() const {
     }
     std::stable_sort(census.processes.begin(), census.processes.end(),
                      [](const auto& a, const auto& b) { return a.identity.pid < b.identity.pid; });
+    count_once(census.processes);
     census.skipped = found_skipped_;
     for (const auto& [pid, skipped] : over_limit_) {
         census.skipped.push_back(skipped);

@@ -100,8 +100,6 @@ uint8_t SoleWriter::open_set(uint64_t members, uint32_t label) {
 
 void SoleWriter::use_slots(uint32_t count) { header_.slots_used.store(count, std::memory_order_release); }
 
-uint64_t SoleWriter::events() const { return writer_.head.load(std::memory_order_relaxed); }
-
 void SoleWriter::tell(EventType type, const Allocation& a, SlotRef slot, uint64_t ticks) {
     Event event;
     event.type = type;
@@ -140,30 +138,26 @@ void SoleWriter::count_in_pool(const Allocation& a, uint64_t direction) {
     }
 }
 
-void SoleWriter::allocate(uint32_t slot, const Allocation& a, bool tell_it) {
+void SoleWriter::allocate(uint32_t slot, const Allocation& a) {
     LedgerSlot& target = ledger_[slot];
     const SlotRef ref{slot, next_generation(target.generation())};
     uint64_t payload[LedgerSlot::kPayloadWords];
     encode(a, ref.generation, payload);
     writer_.intent.store(ref.pack(), std::memory_order_release);
     target.publish(payload, ref.generation);
-    if (tell_it) {
-        tell(EventType::allocate, a, ref, a.ticks);
-    }
+    tell(EventType::allocate, a, ref, a.ticks);
     count_in_pool(a, 1);
     writer_.intent.store(0, std::memory_order_release);
 }
 
-void SoleWriter::free(uint32_t slot, uint64_t ticks, bool tell_it) {
+void SoleWriter::free(uint32_t slot, uint64_t ticks) {
     LedgerSlot& target = ledger_[slot];
     const uint64_t generation = target.generation();
     const SlotRef ended{slot, next_generation(generation)};
     const Allocation a = at(slot);
     writer_.intent.store(ended.pack(), std::memory_order_release);
     target.retire(generation);
-    if (tell_it) {
-        tell(EventType::free, a, ended, ticks);
-    }
+    tell(EventType::free, a, ended, ticks);
     count_in_pool(a, UINT64_MAX);
     writer_.intent.store(0, std::memory_order_release);
 }

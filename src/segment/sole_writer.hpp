@@ -31,13 +31,9 @@ public:
     // From now on slots below `count` may be used.
     void use_slots(uint32_t count);
 
-    // Events ever told.
-    uint64_t events() const;
-
-    // Makes a free slot live, at the time `a` says. Where `tell` is false nothing goes into the ring: its memory may not be
-    // there, and then history is lost, but state is not.
-    void allocate(uint32_t slot, const Allocation& a, bool tell);
-    void free(uint32_t slot, uint64_t ticks, bool tell);
+    // Makes a free slot live, at the time `a` says.
+    void allocate(uint32_t slot, const Allocation& a);
+    void free(uint32_t slot, uint64_t ticks);
 
     // What stands in a live slot.
     Allocation at(uint32_t slot) const;

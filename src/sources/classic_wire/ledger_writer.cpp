@@ -26,7 +26,6 @@ constexpr char kMemfdName[] = "ttmem-classic";
 constexpr uint32_t kNoSlot = UINT32_MAX;
 constexpr uint32_t kNoKind = UINT32_MAX;
 constexpr uint32_t kSlotsAtOnce = 1024;
-constexpr uint64_t kRecordsAtOnce = 2048;
 
 // Takes the memory now, where a shortage is an error; at the first store it would be a signal. Kernels before 5.14 can't.
 bool populate(unsigned char* memory, uint64_t offset, uint64_t length) {
@@ -35,11 +34,11 @@ bool populate(unsigned char* memory, uint64_t offset, uint64_t length) {
     return madvise(memory + from, to - from, MADV_POPULATE_WRITE) == 0 || errno == EINVAL;
 }
 
-// All that is written without asking again. What a segment has room for beyond that comes when it is needed.
+// All but the ledger, which grows. A reader looks at a ring only where all of it is there.
 bool populate_tables(unsigned char* memory, const segment::Sizes& sizes) {
     bool done = populate(memory, 0, sizeof(segment::Header));
     for (const RegionId id : {RegionId::devices, RegionId::sets, RegionId::pools, RegionId::tallies,
-                              RegionId::names, RegionId::failures, RegionId::writers}) {
+                              RegionId::names, RegionId::failures, RegionId::writers, RegionId::rings}) {
         const segment::Region region = segment::SoleWriter::region_of(sizes, id);
         done = done && populate(memory, region.offset, region.bytes());
     }
@@ -170,7 +169,7 @@ LedgerWriter::Outcome LedgerWriter::begin(const Request& request, Class what, ui
     links_[*slot] = {1, first, a.kind};
     first = *slot;
     a.ticks = now();
-    writer_.allocate(*slot, a, ring_has_memory());
+    writer_.allocate(*slot, a);
     return Outcome::done;
 }
 
@@ -203,7 +202,7 @@ LedgerWriter::Outcome LedgerWriter::end(const Request& request, Class what) {
     } else {
         known->second = link.next;
     }
-    writer_.free(slot, now(), ring_has_memory());
+    writer_.free(slot, now());
     free_slots_.push_back(slot);
     return Outcome::done;
 }
@@ -235,16 +234,13 @@ std::optional<uint8_t> LedgerWriter::set_of(int32_t device) {
     return writer_.open_set(uint64_t{1} << entry, label_);
 }
 
-bool LedgerWriter::take_memory(RegionId id, uint64_t from, uint64_t count, size_t entry_bytes) const {
-    const segment::Region region = segment::SoleWriter::region_of(sizes_, id);
-    return populate(memory_, region.offset + from * entry_bytes, count * entry_bytes);
-}
-
 std::optional<uint32_t> LedgerWriter::take_slot() {
     if (free_slots_.empty()) {
         const uint32_t fresh = std::min(kSlotsAtOnce, sizes_.slots - slots_used_);
+        const segment::Region region = segment::SoleWriter::region_of(sizes_, RegionId::ledger);
         const bool has_room =
-            fresh != 0 && take_memory(RegionId::ledger, slots_used_, fresh, sizeof(segment::LedgerSlot));
+            fresh != 0 && populate(memory_, region.offset + uint64_t{slots_used_} * region.stride,
+                                   uint64_t{fresh} * region.stride);
         if (!has_room) {
             writer_.count(fresh == 0 ? Inexact::ledger_full : Inexact::no_host_memory);
             return std::nullopt;
@@ -259,19 +255,6 @@ std::optional<uint32_t> LedgerWriter::take_slot() {
     const uint32_t slot = free_slots_.back();
     free_slots_.pop_back();
     return slot;
-}
-
-bool LedgerWriter::ring_has_memory() {
-    if (ring_backed_ == sizes_.ring_records || writer_.events() < ring_backed_) {
-        return true;
-    }
-    const uint64_t count = std::min<uint64_t>(kRecordsAtOnce, sizes_.ring_records - ring_backed_);
-    if (!take_memory(RegionId::rings, ring_backed_, count, sizeof(segment::RingRecord))) {
-        writer_.count(Inexact::no_host_memory);
-        return false;
-    }
-    ring_backed_ += count;
-    return true;
 }
 
 }  // namespace ttmem::sources::classic_wire

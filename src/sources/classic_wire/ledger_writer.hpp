@@ -24,7 +24,7 @@ namespace ttmem::sources::classic_wire {
 class LedgerWriter {
 public:
     // The ring is larger than a client's own: a socket brings events in bursts.
-    static constexpr segment::Sizes kSizes{segment::kMinNames, 1, 65'536, segment::kDefaultSlots};
+    static constexpr segment::Sizes kSizes{segment::kMinNames, 1, 32'768, segment::kDefaultSlots};
 
     struct Made;
     static base::Expected<Made> make(uint32_t pid, uint64_t start_time, const segment::Sizes& sizes = kSizes);
@@ -68,8 +68,6 @@ private:
     static Key key_of(const Request& request, uint8_t set, Class what);
     std::optional<uint8_t> set_of(int32_t device);
     std::optional<uint32_t> take_slot();
-    bool ring_has_memory();
-    bool take_memory(segment::RegionId id, uint64_t from, uint64_t count, size_t entry_bytes) const;
 
     unsigned char* const memory_;
     const segment::Sizes sizes_;
@@ -80,7 +78,6 @@ private:
     std::vector<Link> links_;                         // by slot
     std::vector<uint32_t> free_slots_;
     uint32_t slots_used_ = 0;
-    uint64_t ring_backed_ = 0;  // records of the ring that have memory
 };
 
 // The writer, and the way to read what it writes.

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// One connection of the classic wire: bytes in, messages to their ledger, answers out.
+
+#include "daemon/classic_wire.hpp"
+#include "sources/classic_wire/decoder.hpp"
+
+namespace ttmem::daemon {
+
+class ClassicWire::Connection final : public std::enable_shared_from_this<Connection>,
+                                      private sources::classic_wire::Listener {
+public:
+    // The start time of the process that made it, 0 where it has ended.
+    Connection(ClassicWire& in, uint64_t number, base::Descriptor socket, uint64_t start_time);
+    ~Connection();
+    Connection(const Connection&) = delete;
+    Connection& operator=(const Connection&) = delete;
+
+    void wait_for_bytes();
+
+    // Takes in what is there, until the queue is empty or the turn is over.
+    void read(size_t most_bytes);
+    void close();
+    const Client* client() const { return client_.get(); }
+
+private:
+    using Request = sources::classic_wire::Request;
+    using Generation = sources::classic_wire::Generation;
+
+    void message(const Request& request, Generation generation) override;
+    void revised(Generation from, Generation to) override;
+    void change(const Request& request);
+    void answer(const sources::classic_wire::Answer& answer, Generation generation);
+    void flush();
+    void wait_for_room();
+    void stop_answering();
+
+    ClassicWire& in_;
+    const uint64_t number_;
+    const uint64_t start_time_;
+    base::Descriptor socket_;
+    boost::asio::posix::stream_descriptor waiting_;
+    sources::classic_wire::Decoder decoder_;
+    std::shared_ptr<Client> client_;
+    bool is_refused_ = false;
+    std::optional<sources::classic_wire::Answer>
+        last_answer_;          // to the last message, where that was a question
+    std::string answers_;      // that the client has not taken yet
+    bool is_answered_ = true;  // false: it did not read, and gets no more
+    bool waits_for_room_ = false;
+    bool has_ended_ = false;  // nothing comes any more
+};
+
+}  // namespace ttmem::daemon
