@@ -41,6 +41,26 @@ TEST(Options, OfNoWordsAreTheStandardOnes) {
     EXPECT_EQ(parsed.options->log_events, LogEvents::summary);
 }
 
+TEST(Options, TheClassicWireIsAtItsOldPlaceUnlessADirectoryWasNamed) {
+    unsetenv("TTMEM_RUNTIME_DIR");
+    EXPECT_EQ(classic_wire_path(*parse({}).options), "/tmp/tt_allocation_server.sock");
+    EXPECT_EQ(classic_wire_path(*parse({"--runtime-dir", "/x"}).options), "/x/classic.sock");
+    EXPECT_EQ(classic_wire_path(*parse({"--runtime-dir", "/x", "--classic-wire", "/y"}).options), "/y");
+    EXPECT_EQ(classic_wire_path(*parse({"--classic-wire", "none"}).options), "");
+    setenv("TTMEM_RUNTIME_DIR", "/z", 1);
+    EXPECT_EQ(classic_wire_path(*parse({}).options), "/z/classic.sock");
+    unsetenv("TTMEM_RUNTIME_DIR");
+    Options options;
+    ASSERT_TRUE(read_config("classic_wire = '/c'", "ttmemd.toml", options));
+    EXPECT_EQ(classic_wire_path(options), "/c");
+}
+
+TEST(Options, TheNameOfTheOldServerMeansItsLog) {
+    std::string name = "/usr/bin/allocation_server_poc";
+    char* arguments[] = {name.data(), nullptr};
+    EXPECT_EQ(parse_options(1, arguments).options->log_events, LogEvents::all);
+}
+
 TEST(Options, ANetworkWithoutATokenIsRefused) {
     EXPECT_FALSE(parse({"--listen", "0.0.0.0:9479"}).options);
     EXPECT_FALSE(parse({"--listen", "[::]:9479"}).options);

@@ -33,6 +33,20 @@ struct RosterTest : testing::Test {
     Roster roster;
 };
 
+TEST_F(RosterTest, AProcessThatTwoSourcesKnowCountsOnceByItsSegment) {
+    for (const uint32_t pid : {3u, 4u}) {
+        census::Process classic = process(pid);
+        classic.source = census::Source::classic;
+        roster.add(classic, FileId{2, pid});
+    }
+    roster.add(process(3), FileId{1, 3});
+    const auto census = roster.census();
+    EXPECT_THAT(pids_in(census), ElementsAre(3, 4));
+    EXPECT_EQ(census.processes[0].source, census::Source::segment);
+    EXPECT_EQ(census.processes[1].source, census::Source::classic);
+    EXPECT_EQ(count(census, census::Depth::pools).processes[1].source, "classic");
+}
+
 TEST_F(RosterTest, ACensusHasAllByPid) {
     roster.add(process(9), FileId{1, 9});
     roster.add(process(3), FileId{1, 3});
