@@ -20,6 +20,14 @@ namespace {
 constexpr size_t kMostATurn = size_t{256} << 10;    // then the others have theirs
 constexpr size_t kMostAnswers = size_t{256} << 10;  // bytes, beyond what the socket itself holds
 
+// A client that sends without a pause wakes the reader for each message, which costs both more than the message. So after some
+// such wakes it is looked at by the clock instead, as long as that brings several messages at a time.
+constexpr uint64_t kSoonNs = 200'000;
+constexpr unsigned kQuickWakes = 8;
+constexpr size_t kWorthATurn = 8 * sources::classic_wire::kLongest;
+
+uint64_t monotonic_now() { return segment::Clock::now(segment::ClockKind::monotonic_ns).monotonic_ns; }
+
 }  // namespace
 
 ClassicWire::Connection::Connection(ClassicWire& in, uint64_t number, base::Descriptor socket,
@@ -45,29 +53,57 @@ void ClassicWire::Connection::close() {
 }
 
 void ClassicWire::Connection::wait_for_bytes() {
-    waiting_.async_wait(asio::posix::stream_descriptor::wait_read,
-                        [self = shared_from_this()](error_code error) {
-                            if (error || !self->socket_) {
-                                return;
-                            }
-                            self->read(kMostATurn);
-                            if (self->socket_ && !self->has_ended_) {
-                                self->wait_for_bytes();
-                            }
-                        });
+    const auto woken = [self = shared_from_this()](error_code error) {
+        if (error || !self->socket_) {
+            return;
+        }
+        self->read(kMostATurn);
+        if (!self->socket_ || self->has_ended_) {
+            return;
+        }
+        if (self->is_streaming()) {
+            self->in_.look_by_the_clock(self);
+        } else {
+            self->wait_for_bytes();
+        }
+    };
+    waiting_.async_wait(asio::posix::stream_descriptor::wait_read, woken);
 }
 
-void ClassicWire::Connection::read(size_t most_bytes) {
+bool ClassicWire::Connection::is_streaming() {
+    const bool is_soon = now_ns_ - last_wake_ns_ < kSoonNs && !was_asked_;
+    quick_wakes_ = is_soon ? quick_wakes_ + 1 : 0;
+    last_wake_ns_ = now_ns_;
+    return quick_wakes_ >= kQuickWakes;
+}
+
+bool ClassicWire::Connection::read_in_passing() {
+    const size_t taken = socket_ ? read(kMostATurn) : 0;
+    if (!socket_ || has_ended_) {
+        return false;
+    }
+    if (taken >= kWorthATurn && !was_asked_) {
+        return true;
+    }
+    quick_wakes_ = 0;
+    wait_for_bytes();
+    return false;
+}
+
+size_t ClassicWire::Connection::read(size_t most_bytes) {
     const auto self = shared_from_this();  // close() takes it out of the table
     std::vector<unsigned char>& buffer = in_.buffer_;
     size_t taken = 0;
+    now_ns_ = monotonic_now();
+    was_asked_ = false;
     while (taken < most_bytes && !has_ended_) {
         const ssize_t got = recv(socket_.get(), buffer.data(), buffer.size(), MSG_DONTWAIT);
         if (got > 0) {
             decoder_.feed(Bytes(buffer).first(static_cast<size_t>(got)), *this);
             taken += static_cast<size_t>(got);
             if (decoder_.is_broken()) {
-                return close();
+                close();
+                return taken;
             }
             // Less than there was room for: most likely all. Only who must know asks again.
             if (static_cast<size_t>(got) < buffer.size() && !decoder_.wants_drained()) {
@@ -85,6 +121,7 @@ void ClassicWire::Connection::read(size_t most_bytes) {
     if (has_ended_ && answers_.empty()) {
         close();
     }
+    return taken;
 }
 
 void ClassicWire::Connection::message(const Request& request, Generation generation) {
@@ -119,12 +156,13 @@ void ClassicWire::Connection::change(const Request& request) {
     if (!client_ || !client_->ledger) {
         return;  // its process has ended, or can't be told: a child that goes on with its connection is not it
     }
-    if (client_->ledger->apply(request) == LedgerWriter::Outcome::unknown_free) {
+    if (client_->ledger->apply(request, now_ns_) == LedgerWriter::Outcome::unknown_free) {
         in_.note_unknown_free(*client_, request);
     }
 }
 
 void ClassicWire::Connection::answer(const sources::classic_wire::Answer& answer, Generation generation) {
+    was_asked_ = true;
     last_answer_ = answer;
     const auto bytes = encode(answer, generation);
     answers_.append(reinterpret_cast<const char*>(bytes.data()), size_of(generation));

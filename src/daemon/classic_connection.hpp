@@ -19,8 +19,11 @@ public:
 
     void wait_for_bytes();
 
-    // Takes in what is there, until the queue is empty or the turn is over.
-    void read(size_t most_bytes);
+    // Takes in what is there, until the queue is empty or the turn is over; how many bytes that was.
+    size_t read(size_t most_bytes);
+
+    // A turn of a connection that is looked at by the clock; false where it is to wait for bytes again, or has ended.
+    bool read_in_passing();
     void close();
     const Client* client() const { return client_.get(); }
 
@@ -30,6 +33,7 @@ private:
 
     void message(const Request& request, Generation generation) override;
     void revised(Generation from, Generation to) override;
+    bool is_streaming();
     void change(const Request& request);
     void answer(const sources::classic_wire::Answer& answer, Generation generation);
     void flush();
@@ -50,6 +54,10 @@ private:
     bool is_answered_ = true;  // false: it did not read, and gets no more
     bool waits_for_room_ = false;
     bool has_ended_ = false;  // nothing comes any more
+    bool was_asked_ = false;  // in this turn: somebody waits for an answer
+    uint64_t now_ns_ = 0;     // when this turn began
+    uint64_t last_wake_ns_ = 0;
+    unsigned quick_wakes_ = 0;  // one soon after the other
 };
 
 }  // namespace ttmem::daemon

@@ -25,7 +25,8 @@ namespace {
 
 constexpr size_t kMostConnections = 4096;
 constexpr size_t kReceiveBytes = size_t{64} << 10;
-constexpr size_t kLastTurn = size_t{8} << 20;  // more than a socket holds
+constexpr size_t kLastTurn = size_t{8} << 20;                // more than a socket holds
+constexpr auto kLookAgain = std::chrono::microseconds(250);  // a socket holds about 280 messages
 constexpr auto kAcceptAgain = std::chrono::milliseconds(100);
 constexpr uint64_t kFreesTold = 100;       // of one process, each by a line of its own
 constexpr uint64_t kFreesTogether = 1000;  // then so many by one
@@ -33,7 +34,11 @@ constexpr uint64_t kFreesTogether = 1000;  // then so many by one
 }  // namespace
 
 ClassicWire::ClassicWire(Uses uses)
-    : uses_(std::move(uses)), listener_(uses_.loop), accept_again_(uses_.loop), buffer_(kReceiveBytes) {
+    : uses_(std::move(uses)),
+      listener_(uses_.loop),
+      accept_again_(uses_.loop),
+      next_look_(uses_.loop),
+      buffer_(kReceiveBytes) {
     const auto pid = static_cast<uint32_t>(getpid());
     const auto folder = proc_.open(pid);
     const auto identity = folder ? proc_.identify(pid, *folder) : std::nullopt;
@@ -167,6 +172,26 @@ void ClassicWire::ended(uint32_t number) {
     clients_.erase(client);
 }
 
+void ClassicWire::look_by_the_clock(std::shared_ptr<Connection> connection) {
+    streams_.push_back(std::move(connection));
+    if (streams_.size() == 1) {
+        look_at_streams();
+    }
+}
+
+void ClassicWire::look_at_streams() {
+    next_look_.expires_after(kLookAgain);
+    next_look_.async_wait([this](error_code cancelled) {
+        if (cancelled || stopping_) {
+            return;
+        }
+        std::erase_if(streams_, [](const auto& connection) { return !connection->read_in_passing(); });
+        if (!streams_.empty()) {
+            look_at_streams();
+        }
+    });
+}
+
 void ClassicWire::dump(Dump what) {
     const auto index = static_cast<size_t>(what);
     if (is_dumping_[index]) {
@@ -199,6 +224,8 @@ void ClassicWire::stop() {
         listener_.release();  // socket_ closes it
     }
     accept_again_.cancel();
+    next_look_.cancel();
+    streams_.clear();
     while (!connections_.empty()) {
         const auto connection = connections_.begin()->second;
         connection->close();

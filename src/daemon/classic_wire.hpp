@@ -70,6 +70,8 @@ private:
     void arrive(base::Descriptor socket);
     std::shared_ptr<Client> client_of(const base::Descriptor& socket, uint64_t start_time);
     void refuse(uint32_t pid, const std::string& why);
+    void look_by_the_clock(std::shared_ptr<Connection> connection);
+    void look_at_streams();
     void note_unknown_free(Client& client, const sources::classic_wire::Request& request);
     void dump(Dump what);
     void start_dump(Dump what);
@@ -85,6 +87,8 @@ private:
     std::map<ProcessKey, std::shared_ptr<Client>> clients_;
     std::map<uint64_t, std::shared_ptr<Connection>> connections_;  // by number
     uint64_t last_connection_ = 0;
+    std::vector<std::shared_ptr<Connection>> streams_;  // looked at by the clock
+    boost::asio::steady_timer next_look_;
     std::vector<unsigned char> buffer_;  // what was just received; of no connection
     std::array<bool, 2> is_dumping_{};   // by Dump
     std::array<bool, 2> dump_again_{};

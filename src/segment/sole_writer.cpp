@@ -87,11 +87,11 @@ uint32_t SoleWriter::add_device(const ttmem_device_info& info) {
     return index;
 }
 
-uint8_t SoleWriter::open_set(uint64_t members, uint32_t label) {
+uint8_t SoleWriter::open_set(uint64_t members, uint32_t label, uint64_t ticks) {
     const uint32_t index = next_index(header_.sets_used);
     DeviceSet set;
     set.members = members;
-    set.opened_ticks = Clock::now(ClockKind::monotonic_ns).ticks;
+    set.opened_ticks = ticks;
     set.label = label;
     publish(region<SetSlot>(RegionId::sets)[index], set);
     add(header_.sets_used, 1);

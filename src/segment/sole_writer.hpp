@@ -26,7 +26,7 @@ public:
     // Each returns the index of what it adds; the caller keeps to the limits.
     uint32_t add_name(std::string_view text);
     uint32_t add_device(const ttmem_device_info& info);
-    uint8_t open_set(uint64_t members, uint32_t label);
+    uint8_t open_set(uint64_t members, uint32_t label, uint64_t ticks);
 
     // From now on slots below `count` may be used.
     void use_slots(uint32_t count);

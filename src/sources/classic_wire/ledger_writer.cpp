@@ -45,8 +45,6 @@ bool populate_tables(unsigned char* memory, const segment::Sizes& sizes) {
     return done;
 }
 
-uint64_t now() { return segment::Clock::now(segment::ClockKind::monotonic_ns).ticks; }
-
 uint32_t buffer_kind(uint8_t type) { return type <= TTMEM_TRACE ? type : kNoKind; }
 uint32_t kernel_kind(uint8_t type) { return type <= 2 ? uint32_t{TTMEM_KERNEL_APPLICATION} + type : kNoKind; }
 
@@ -100,7 +98,8 @@ LedgerWriter::LedgerWriter(unsigned char* memory, const segment::Sizes& sizes, u
 
 LedgerWriter::~LedgerWriter() { munmap(memory_, segment::SoleWriter::bytes_of(sizes_)); }
 
-LedgerWriter::Outcome LedgerWriter::apply(const Request& request) {
+LedgerWriter::Outcome LedgerWriter::apply(const Request& request, uint64_t now_ns) {
+    now_ = now_ns;
     switch (static_cast<Type>(request.type)) {
         case Type::allocate:
             return begin(request, Class::buffer, buffer_kind(request.buffer_type));
@@ -168,7 +167,7 @@ LedgerWriter::Outcome LedgerWriter::begin(const Request& request, Class what, ui
     uint32_t& first = newest_.try_emplace(key, kNoSlot).first->second;
     links_[*slot] = {1, first, a.kind};
     first = *slot;
-    a.ticks = now();
+    a.ticks = now_;
     writer_.allocate(*slot, a);
     return Outcome::done;
 }
@@ -202,7 +201,7 @@ LedgerWriter::Outcome LedgerWriter::end(const Request& request, Class what) {
     } else {
         known->second = link.next;
     }
-    writer_.free(slot, now());
+    writer_.free(slot, now_);
     free_slots_.push_back(slot);
     return Outcome::done;
 }
@@ -211,7 +210,7 @@ LedgerWriter::Outcome LedgerWriter::unknown_free(const Request& request) {
     writer_.count(Inexact::unknown_free);
     segment::Failure failure;
     failure.type = static_cast<uint8_t>(segment::FailureType::unknown_free);
-    failure.ticks = now();
+    failure.ticks = now_;
     failure.address = request.buffer;
     failure.has_device = 1;
     failure.device = request.device;
@@ -231,7 +230,7 @@ std::optional<uint8_t> LedgerWriter::set_of(int32_t device) {
     info.logical_id = static_cast<uint32_t>(device);
     const uint32_t entry = writer_.add_device(info);
     devices_.push_back(device);
-    return writer_.open_set(uint64_t{1} << entry, label_);
+    return writer_.open_set(uint64_t{1} << entry, label_, now_);
 }
 
 std::optional<uint32_t> LedgerWriter::take_slot() {

@@ -35,8 +35,8 @@ public:
 
     enum class Outcome : uint8_t { done, unknown_free, not_recorded };
 
-    // Of a type that changes what is held; others do nothing.
-    Outcome apply(const Request& request);
+    // Of a type that changes what is held; others do nothing. `now_ns` is on the monotonic clock.
+    Outcome apply(const Request& request, uint64_t now_ns);
 
 private:
     enum class Class : uint8_t { buffer, cb, kernel };
@@ -78,6 +78,7 @@ private:
     std::vector<Link> links_;                         // by slot
     std::vector<uint32_t> free_slots_;
     uint32_t slots_used_ = 0;
+    uint64_t now_ = 0;  // of the message in hand
 };
 
 // The writer, and the way to read what it writes.

@@ -30,7 +30,7 @@ protected:
     }
 
     Outcome send(Type type, int32_t device, uint64_t size, uint64_t buffer, uint8_t buffer_type = 0) {
-        return writer->apply({static_cast<uint8_t>(type), device, size, buffer_type, 99, buffer, 0});
+        return writer->apply({static_cast<uint8_t>(type), device, size, buffer_type, 99, buffer, 0}, ++now);
     }
     Outcome allocate(uint64_t buffer, uint64_t size = 1000, int32_t device = 0, uint8_t type = 0) {
         return send(Type::allocate, device, size, buffer, type);
@@ -59,6 +59,7 @@ protected:
         EXPECT_FALSE(comparison.difference.has_value());
     }
 
+    uint64_t now = segment::Clock::now(segment::ClockKind::monotonic_ns).ticks;
     std::unique_ptr<LedgerWriter> writer;
     std::optional<census::Process> process;
 };

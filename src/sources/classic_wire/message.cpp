@@ -111,7 +111,8 @@ Message written(const Layout& layout) {
 }  // namespace
 
 Request decode_request(Bytes bytes) {
-    const auto start = read<Start>(bytes);
+    Start start;
+    std::memcpy(&start, bytes.data(), offsetof(Start, dram));
     return {start.type,    start.device, start.size,     start.buffer_type,
             start.process, start.buffer, start.timestamp};
 }
