@@ -43,8 +43,8 @@ struct ChronicleTest : testing::Test {
     ~ChronicleTest() override {
         chronicle->stop();
         thread.join();
+        output.reset();  // which may still write
         close(log_pipe[0]);
-        output.reset();
         close(log_pipe[1]);
     }
 
