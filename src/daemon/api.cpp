@@ -12,7 +12,6 @@
 namespace ttmem::daemon {
 
 namespace asio = boost::asio;
-using base::Error;
 using http::Response;
 
 namespace {
@@ -62,7 +61,7 @@ Api::Api(Parts parts)
       feed_(parts_.loop, parts_.workers, [this] { return look(census::Depth::ledgers); }),
       event_timer_(parts_.loop) {}
 
-void Api::handle(http::Request request, std::shared_ptr<http::Answer> answer) {
+void Api::handle(http::Request request, const std::shared_ptr<http::Answer>& answer) {
     const auto viewer = Viewer::of(request.caller, parts_.rules);
     if (!viewer) {
         return answer->send(Response::error(401, viewer.error().text));

@@ -36,7 +36,7 @@ public:
     explicit Api(Parts parts);
 
     // On the loop.
-    void handle(http::Request request, std::shared_ptr<http::Answer> answer);
+    void handle(http::Request request, const std::shared_ptr<http::Answer>& answer);
     void stop();
 
 private:

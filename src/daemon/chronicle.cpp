@@ -295,7 +295,8 @@ void Chronicle::forget_old() {
 
 void Chronicle::annotate(census::Figures& figures) {
     const std::lock_guard lock(counts_mutex_);
-    for (const auto& [number, counts] : counts_) {
+    for (const auto& entry : counts_) {
+        const Counts& counts = entry.second;
         const auto process = std::find_if(figures.processes.begin(), figures.processes.end(),
                                           [&](const auto& one) { return one.pid == counts.pid; });
         if (process == figures.processes.end()) {

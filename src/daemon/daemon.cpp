@@ -73,8 +73,8 @@ public:
                 [this](view::SelfView& self) { describe(self); }}),
           server_(
               loop_, workers_.get_executor(),
-              [this](http::Request request, std::shared_ptr<http::Answer> answer) {
-                  api_.handle(std::move(request), std::move(answer));
+              [this](http::Request request, const std::shared_ptr<http::Answer>& answer) {
+                  api_.handle(std::move(request), answer);
               },
               limits(options)),
           signals_(loop_, SIGTERM, SIGINT, SIGHUP) {}
