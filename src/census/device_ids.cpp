@@ -28,6 +28,7 @@ std::vector<std::optional<uint32_t>> device_ids_of(
     }
     ids.meet(std::move(asic_ids));
     std::vector<std::optional<uint32_t>> result;
+    result.reserve(devices.size());
     for (const auto& info : devices) {
         result.push_back(!info                ? std::nullopt
                          : info->asic_id != 0 ? std::optional(ids.id_of(info->asic_id))

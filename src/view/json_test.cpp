@@ -57,7 +57,8 @@ TEST(Json, EventsAreNullWhereNobodyFollowsThem) {
     view.figures.processes[0].followed = 12;
     view.figures.processes[0].lost = 0;
     view.figures.processes[0].events_per_second = 7;
-    EXPECT_EQ(json::parse(to_json(view))["processes"][0]["events"], (json{{"followed", 12}, {"lost", 0}, {"per_second", 7}}));
+    EXPECT_EQ(json::parse(to_json(view))["processes"][0]["events"],
+              (json{{"followed", 12}, {"lost", 0}, {"per_second", 7}}));
     EXPECT_EQ(*view_from_json(to_json(view)), view);
 }
 
