@@ -8,8 +8,6 @@
 
 #include "census/allocations.hpp"
 #include "census/device_facts.hpp"
-#include "census/figures.hpp"
-#include "census/report.hpp"
 
 namespace ttmem::daemon {
 
@@ -86,9 +84,12 @@ std::vector<std::string> put_together(const census::Census& census, Head&& head,
 
 }  // namespace
 
-Answer answer_query(const census::Census& census, const Request& request) {
+Answer ClassicAnswers::query(const Request& request) {
     Answer answer = answer_to(request, Type::response);
-    for (const census::DeviceFigures& device : census::count(census, census::Depth::pools).devices) {
+    if (!figures_) {
+        figures_ = census::count(census_, census::Depth::pools);
+    }
+    for (const census::DeviceFigures& device : figures_->devices) {
         if (is_meant(request.device, device.id)) {
             const auto requested = [&](Kind kind) { return device.memory[census::index_of(kind)].requested; };
             answer.dram += requested(Kind::dram);
@@ -102,11 +103,13 @@ Answer answer_query(const census::Census& census, const Request& request) {
     return answer;
 }
 
-Answer answer_device_info(const census::Census& census, const Request& request) {
+Answer ClassicAnswers::device_info(const Request& request) {
     Answer answer = answer_to(request, Type::device_info_response);
-    const std::vector<census::Report> reports = census::read_reports(census);
-    const census::DeviceTable table(*census.device_ids, reports);
-    for (const auto& [id, info] : table.devices()) {
+    if (!devices_) {
+        const std::vector<census::Report> reports = census::read_reports(census_);
+        devices_ = census::DeviceTable(*census_.device_ids, reports).devices();
+    }
+    for (const auto& [id, info] : *devices_) {
         answer.devices = std::max(answer.devices, id + 1);
         if (request.device == kAllDevices || !is_meant(request.device, id)) {
             continue;

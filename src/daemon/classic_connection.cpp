@@ -5,8 +5,6 @@
 
 #include <cerrno>
 
-#include "daemon/classic_answers.hpp"
-
 namespace ttmem::daemon {
 
 namespace asio = boost::asio;
@@ -117,6 +115,7 @@ size_t ClassicWire::Connection::read(size_t most_bytes) {
             has_ended_ = true;
         }
     }
+    answers_now_.reset();
     flush();
     if (has_ended_ && answers_.empty()) {
         close();
@@ -135,9 +134,9 @@ void ClassicWire::Connection::message(const Request& request, Generation generat
         case Type::kernel_unload:
             return change(request);
         case Type::query:
-            return answer(answer_query(in_.uses_.roster.census(), request), generation);
+            return answer(answers_now().query(request), generation);
         case Type::device_info_query:
-            return answer(answer_device_info(in_.uses_.roster.census(), request), generation);
+            return answer(answers_now().device_info(request), generation);
         case Type::dump_remaining:
             return in_.dump(Dump::buffers);
         case Type::dump_kernels:
@@ -148,7 +147,15 @@ void ClassicWire::Connection::message(const Request& request, Generation generat
     }
 }
 
+ClassicAnswers& ClassicWire::Connection::answers_now() {
+    if (!answers_now_) {
+        answers_now_.emplace(in_.uses_.roster.census());
+    }
+    return *answers_now_;
+}
+
 void ClassicWire::Connection::change(const Request& request) {
+    answers_now_.reset();
     if (!client_ && !is_refused_) {
         client_ = in_.client_of(socket_, start_time_);
         is_refused_ = client_ == nullptr;

@@ -3,6 +3,7 @@
 
 // One connection of the classic wire: bytes in, messages to their ledger, answers out.
 
+#include "daemon/classic_answers.hpp"
 #include "daemon/classic_wire.hpp"
 #include "sources/classic_wire/decoder.hpp"
 
@@ -33,6 +34,7 @@ private:
 
     void message(const Request& request, Generation generation) override;
     void revised(Generation from, Generation to) override;
+    ClassicAnswers& answers_now();
     bool is_streaming();
     void change(const Request& request);
     void answer(const sources::classic_wire::Answer& answer, Generation generation);
@@ -53,9 +55,10 @@ private:
     std::string answers_;      // that the client has not taken yet
     bool is_answered_ = true;  // false: it did not read, and gets no more
     bool waits_for_room_ = false;
-    bool has_ended_ = false;  // nothing comes any more
-    bool was_asked_ = false;  // in this turn: somebody waits for an answer
-    uint64_t now_ns_ = 0;     // when this turn began
+    bool has_ended_ = false;                     // nothing comes any more
+    std::optional<ClassicAnswers> answers_now_;  // until the next message that changes something
+    bool was_asked_ = false;                     // in this turn: somebody waits for an answer
+    uint64_t now_ns_ = 0;                        // when this turn began
     uint64_t last_wake_ns_ = 0;
     unsigned quick_wakes_ = 0;  // one soon after the other
 };

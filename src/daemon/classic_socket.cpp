@@ -24,11 +24,12 @@ Descriptor make_socket() {
     return Descriptor(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
 }
 
-// Whether somebody listens there. One whose queue is full does too.
-bool is_served(const sockaddr_un& address) {
+// Whether nobody listens there any more. Only the kernel's refusal says so: one whose queue is full lives, and so may one who
+// lets only his own in.
+bool is_dead(const sockaddr_un& address) {
     const Descriptor probe = make_socket();
-    return connect(probe.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0 ||
-           errno == EAGAIN;
+    return connect(probe.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 &&
+           errno == ECONNREFUSED;
 }
 
 // Why the path can't be taken as it is; removes what a dead server left.
@@ -40,7 +41,7 @@ std::optional<Error> make_way(const std::string& path, const sockaddr_un& addres
     if (!S_ISSOCK(info.st_mode)) {
         return Error{Error::Code::refused, path + " is there and is no socket"};
     }
-    if (is_served(address)) {
+    if (!is_dead(address)) {
         return Error{Error::Code::refused, "another server answers at " + path};
     }
     if (unlink(path.c_str()) != 0 && errno != ENOENT) {

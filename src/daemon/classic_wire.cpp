@@ -125,7 +125,8 @@ std::shared_ptr<ClassicWire::Client> ClassicWire::client_of(const base::Descript
     }
     census::Process process(std::move(*identity), census::State::live, std::move(made->reader));
     process.source = census::Source::classic;
-    process.is_older_than_ledger = start_time < own_start_time_;
+    // Of the same clock tick it may be either: then what is not known is said to be unknown.
+    process.is_older_than_ledger = start_time <= own_start_time_;
     const auto number = uses_.admit({made->file, std::move(peer->handle), std::move(process)});
     if (!number) {
         refuse(peer->pid, "too many tracked processes: what it reports on the classic wire is not counted");

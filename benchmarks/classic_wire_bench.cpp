@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// The classic wire under load, beside a plain server of the same protocol in the same run: one thread a connection, recv() of one
+// message at a time, a hash map under a mutex. Prints one JSON document.
+//
+//     classic_wire_bench <ttmemd> [messages of each run]
+
+#include <signal.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <functional>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <unordered_map>
+#include <vector>
+
+#include "sources/classic_wire/message.hpp"
+
+namespace {
+
+using namespace ttmem::sources::classic_wire;
+using Clock = std::chrono::steady_clock;
+
+constexpr uint64_t kLive = 1000;  // buffers of a sender
+
+[[noreturn]] void give_up(const char* what) {
+    std::perror(what);
+    std::exit(1);
+}
+
+sockaddr_un address_of(const std::string& path) {
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    path.copy(address.sun_path, sizeof address.sun_path - 1);
+    return address;
+}
+
+bool receive(int socket, Message& message) {
+    return recv(socket, message.data(), message.size(), MSG_WAITALL) == static_cast<ssize_t>(message.size());
+}
+
+void send_all(int socket, const Message& message) {
+    if (send(socket, message.data(), message.size(), MSG_NOSIGNAL) != static_cast<ssize_t>(message.size())) {
+        give_up("send");
+    }
+}
+
+// ---- the yardstick ---------------------------------------------------------------------------------------------------
+
+class PlainServer {
+public:
+    void serve(int socket) {
+        Message message{};
+        while (receive(socket, message)) {
+            const Request request = decode_request(message);
+            const std::lock_guard lock(mutex_);
+            const uint64_t key = request.buffer << 8 | static_cast<uint64_t>(request.device);
+            if (request.type == static_cast<uint8_t>(Type::allocate)) {
+                live_[key] = request.size;
+                total_ += request.size;
+            } else if (request.type == static_cast<uint8_t>(Type::free)) {
+                const auto found = live_.find(key);
+                if (found != live_.end()) {
+                    total_ -= found->second;
+                    live_.erase(found);
+                }
+            } else {
+                Answer answer;
+                answer.dram = total_;
+                send_all(socket, encode(answer, Generation::bytes_144));
+            }
+        }
+        close(socket);
+    }
+
+private:
+    std::mutex mutex_;
+    std::unordered_map<uint64_t, uint64_t> live_;
+    uint64_t total_ = 0;
+};
+
+[[noreturn]] void run_plain_server(const std::string& path) {
+    const int listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    const sockaddr_un address = address_of(path);
+    if (bind(listener, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 ||
+        listen(listener, 128) != 0) {
+        give_up("listen");
+    }
+    static PlainServer server;
+    while (true) {
+        const int connection = accept4(listener, nullptr, nullptr, SOCK_CLOEXEC);
+        std::thread([connection] { server.serve(connection); }).detach();
+    }
+}
+
+// ---- the load ---------------------------------------------------------------------------------------------------------
+
+struct Server {
+    pid_t pid;
+    std::string path;
+};
+
+int connect_to(const Server& server) {
+    const sockaddr_un address = address_of(server.path);
+    for (int tries = 0; tries < 10'000; ++tries) {
+        const int connection = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+        if (connect(connection, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0) {
+            return connection;
+        }
+        close(connection);
+        usleep(1000);
+    }
+    give_up("connect");
+}
+
+void ask(int connection) {
+    send_all(connection, encode(Request{static_cast<uint8_t>(Type::query), 0, 0, 0, getpid(), 0, 0}));
+    Message answer{};
+    if (!receive(connection, answer)) {
+        give_up("answer");
+    }
+}
+
+// An ALLOC and a FREE in turn, with some buffers live; the answer to a query at the end says that all was taken in.
+void send_messages(const Server& server, uint64_t messages, uint64_t sender) {
+    const int connection = connect_to(server);
+    ask(connection);
+    for (uint64_t i = 0; i < messages; ++i) {
+        const uint64_t buffer = (sender << 32) + i / 2 % kLive + 1;
+        const bool is_free = i % 2 == 1;
+        const auto type = static_cast<uint8_t>(is_free ? Type::free : Type::allocate);
+        send_all(connection, encode(Request{type, 0, 4096, 0, getpid(), buffer, 0}));
+    }
+    ask(connection);
+    close(connection);
+}
+
+uint64_t cpu_ns(pid_t pid) {
+    clockid_t clock{};
+    timespec time{};
+    if (clock_getcpuclockid(pid, &clock) != 0 || clock_gettime(clock, &time) != 0) {
+        give_up("clock of the server");
+    }
+    return static_cast<uint64_t>(time.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(time.tv_nsec);
+}
+
+std::vector<pid_t> start_senders(const Server& server, uint64_t senders, uint64_t messages) {
+    std::vector<pid_t> result;
+    for (uint64_t sender = 0; sender < senders; ++sender) {
+        const pid_t pid = fork();
+        if (pid == 0) {
+            send_messages(server, messages / senders, sender);
+            _exit(0);
+        }
+        result.push_back(pid);
+    }
+    return result;
+}
+
+void wait_for(const std::vector<pid_t>& pids) {
+    for (const pid_t pid : pids) {
+        waitpid(pid, nullptr, 0);
+    }
+}
+
+struct Measured {
+    double per_second = 0;
+    double cpu_ns = 0;  // of the server, for one message
+};
+
+Measured measure(const Server& server, uint64_t senders, uint64_t messages) {
+    const uint64_t before = cpu_ns(server.pid);
+    const auto start = Clock::now();
+    wait_for(start_senders(server, senders, messages));
+    const std::chrono::duration<double> took = Clock::now() - start;
+    const auto count = static_cast<double>(messages);
+    return {count / took.count(), static_cast<double>(cpu_ns(server.pid) - before) / count};
+}
+
+// Microseconds from a query to its answer: the median and the 99th of a hundred.
+std::pair<double, double> query_latency(const Server& server, int queries) {
+    const int connection = connect_to(server);
+    std::vector<double> times;
+    for (int i = 0; i < queries; ++i) {
+        const auto start = Clock::now();
+        ask(connection);
+        times.push_back(std::chrono::duration<double, std::micro>(Clock::now() - start).count());
+    }
+    close(connection);
+    std::sort(times.begin(), times.end());
+    return {times[times.size() / 2], times[times.size() * 99 / 100]};
+}
+
+Server start(const std::string& path, const std::function<void()>& run) {
+    const pid_t pid = fork();
+    if (pid == 0) {
+        run();
+        _exit(1);
+    }
+    Server server{pid, path};
+    close(connect_to(server));
+    return server;
+}
+
+void end(const Server& server) {
+    kill(server.pid, SIGTERM);
+    waitpid(server.pid, nullptr, 0);
+}
+
+}  // namespace
+
+int main(int argument_count, char** arguments) {
+    if (argument_count < 2) {
+        std::fprintf(stderr, "usage: classic_wire_bench <ttmemd> [messages]\n");
+        return 2;
+    }
+    const uint64_t messages = argument_count > 2 ? std::strtoull(arguments[2], nullptr, 10) : 400'000;
+    char folder[] = "/tmp/ttmem-bench-XXXXXX";
+    if (mkdtemp(folder) == nullptr) {
+        give_up("mkdtemp");
+    }
+    const std::string plain_path = std::string(folder) + "/plain.sock";
+    const Server plain = start(plain_path, [&] { run_plain_server(plain_path); });
+    const Server ours = start(std::string(folder) + "/classic.sock", [&] {
+        execl(arguments[1], "ttmemd", "--listen", "none", "--quiet", "--runtime-dir", folder, nullptr);
+    });
+    std::printf("{\"messages\": %llu", static_cast<unsigned long long>(messages));
+    for (const uint64_t senders : {1, 4, 16}) {
+        // In turn and twice, and the better of both: other load comes and goes.
+        Measured best[2];
+        for (int round = 0; round < 2; ++round) {
+            for (int which = 0; which < 2; ++which) {
+                const Measured one = measure(which == 0 ? ours : plain, senders, messages);
+                best[which].per_second = std::max(best[which].per_second, one.per_second);
+                best[which].cpu_ns = round == 0 ? one.cpu_ns : std::min(best[which].cpu_ns, one.cpu_ns);
+            }
+        }
+        std::printf(
+            ",\n \"senders_%d\": {\"per_second\": %.0f, \"plain_per_second\": %.0f, \"cpu_ns\": %.0f, "
+            "\"plain_cpu_ns\": %.0f, \"throughput_ratio\": %.2f, \"cpu_ratio\": %.2f}",
+            static_cast<int>(senders), best[0].per_second, best[1].per_second, best[0].cpu_ns, best[1].cpu_ns,
+            best[0].per_second / best[1].per_second, best[0].cpu_ns / best[1].cpu_ns);
+    }
+    const auto idle = query_latency(ours, 1000);
+    const auto plain_idle = query_latency(plain, 1000);
+    const auto senders = start_senders(ours, 4, messages);
+    const auto loaded = query_latency(ours, 300);
+    wait_for(senders);
+    std::printf(
+        ",\n \"query_us\": {\"idle_median\": %.1f, \"idle_p99\": %.1f, \"plain_idle_median\": %.1f, "
+        "\"loaded_median\": %.1f, \"loaded_p99\": %.1f}}\n",
+        idle.first, idle.second, plain_idle.first, loaded.first, loaded.second);
+    end(ours);
+    end(plain);
+    std::filesystem::remove_all(folder);
+    return 0;
+}
