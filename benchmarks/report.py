@@ -54,11 +54,14 @@ def main():
     instructions = json.loads(file.read_text()) if file.exists() else {}
     file = folder / "daemon.json"
     daemon = json.loads(file.read_text()) if file.exists() else {}
+    file = folder / "classic_wire.json"
+    classic = json.loads(file.read_text()) if file.exists() else {}
     rows = budget_rows(ns, instructions)
     output.write_text(json.dumps({
         "median_ns": ns,
         "instructions_per_event": instructions,
         "daemon": daemon,
+        "classic_wire": classic,
         "budgets": [dict(zip(("what", "figure", "budget", "met"), row)) for row in rows],
     }, indent=1) + "\n")
 
