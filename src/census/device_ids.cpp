@@ -9,13 +9,17 @@ void DeviceIds::meet(std::vector<uint64_t> asic_ids) {
     std::sort(asic_ids.begin(), asic_ids.end());
     const std::lock_guard lock(mutex_);
     for (const uint64_t asic_id : asic_ids) {
-        ids_.try_emplace(asic_id, static_cast<uint32_t>(ids_.size()));
+        if (ids_.size() < kMost) {
+            ids_.try_emplace(asic_id, static_cast<uint32_t>(ids_.size()));
+        }
     }
 }
 
 uint32_t DeviceIds::id_of(uint64_t asic_id) const {
     const std::lock_guard lock(mutex_);
-    return ids_.at(asic_id);
+    const auto found = ids_.find(asic_id);
+    return found != ids_.end() ? found->second
+                               : 0x8000'0000u | static_cast<uint32_t>(asic_id ^ asic_id >> 32);
 }
 
 std::vector<std::optional<uint32_t>> device_ids_of(

@@ -19,7 +19,9 @@ public:
     // Numbers the devices that are new, in the order of their ASIC ids, with the lowest numbers not yet given.
     void meet(std::vector<uint64_t> asic_ids);
 
-    // Of a device that was met.
+    // Of a device that was met. So that nobody can fill this up by making up devices, the first kMost are remembered; the number
+    // of another one is made of its ASIC id, above all others.
+    static constexpr size_t kMost = 4096;
     uint32_t id_of(uint64_t asic_id) const;
 
 private:
