@@ -126,6 +126,21 @@ TEST_F(FeedTest, AnIdOfAnotherDaemonOrNoneAtAllGivesTheWholeView) {
     }
 }
 
+TEST_F(FeedTest, AHeartbeatComesAlsoWhereNothingChanges) {
+    Feed quick(loop, loop.get_executor(), [this] { return now; },
+               {std::chrono::milliseconds(1), std::chrono::milliseconds(1)});
+    int heartbeats = 0;
+    int messages = 0;
+    quick.subscribe(
+        [&](const std::string& text) {
+            (text == ": alive\n\n" ? heartbeats : messages) += 1;
+            return true;
+        },
+        "");
+    run_until([&] { return heartbeats == 3; });
+    EXPECT_EQ(messages, 1);
+}
+
 TEST_F(FeedTest, NobodyIsLookedForWhenNobodyListens) {
     feed.subscribe([](const std::string&) { return false; }, "");
     loop.run();  // ends, as there is nothing more to do

@@ -75,7 +75,8 @@ void Output::run() {
         }
         // Several lines at a time, so that a fast log is few system calls.
         std::string batch;
-        while (!lines_.empty() && batch.size() < (size_t{64} << 10)) {
+        uint64_t lines = 0;
+        for (; !lines_.empty() && batch.size() < (size_t{64} << 10); ++lines) {
             batch += lines_.front();
             lines_.pop_front();
         }
@@ -83,7 +84,9 @@ void Output::run() {
         const bool written = write_all(batch);
         lock.lock();
         bytes_ -= batch.size();
-        if (!written) {
+        if (!written) {  // a reader that is gone, or a full disk
+            lost_ += lines + lines_.size();
+            lost_untold_ += lines + lines_.size();
             lines_.clear();
             bytes_ = 0;
             if (ending_) {

@@ -8,6 +8,7 @@
 
 #include <array>
 #include <csignal>
+#include <thread>
 
 #include "base/descriptor.hpp"
 
@@ -89,6 +90,21 @@ TEST(Output, AReaderThatIsGoneIsNoReasonToDie) {
     pipe.read = {};
     Output output(pipe.write.get());
     output.line("into the void");
+}
+
+TEST(Output, LinesThatAFullDiskDoesNotTakeAreCounted) {
+    const int full = open("/dev/full", O_WRONLY | O_CLOEXEC);
+    ASSERT_GE(full, 0);
+    {
+        Output output(full);
+        output.line("one");
+        output.line("two");
+        while (output.lost() < 2) {
+            std::this_thread::yield();
+        }
+        EXPECT_EQ(output.lost(), 2u);
+    }
+    close(full);
 }
 
 }  // namespace
