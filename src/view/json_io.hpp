@@ -139,9 +139,12 @@ public:
     }
 
     void hex(const char* name, std::optional<uint64_t>& value) {
-        std::optional<std::string> text;
-        (*this)(name, text);
-        value = text ? std::optional<uint64_t>(std::stoull(*text, nullptr, 16)) : std::nullopt;
+        if (const auto found = object_.find(name); found != object_.end()) {
+            value =
+                found->is_null()
+                    ? std::nullopt
+                    : std::optional<uint64_t>(std::stoull(found->template get<std::string>(), nullptr, 16));
+        }
     }
 
     template <class Names, class T, size_t n>
