@@ -236,7 +236,7 @@ int main(int argument_count, char** arguments) {
         execl(arguments[1], "ttmemd", "--listen", "none", "--quiet", "--runtime-dir", folder, nullptr);
     });
     std::printf("{\"messages\": %llu", static_cast<unsigned long long>(messages));
-    for (const uint64_t senders : {1, 4, 16}) {
+    for (const uint64_t senders : {1U, 4U, 16U}) {
         // In turn and twice, and the better of both: other load comes and goes.
         Measured best[2];
         for (int round = 0; round < 2; ++round) {

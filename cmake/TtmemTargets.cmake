@@ -145,6 +145,8 @@ function(ttmem_test name)
 
     add_executable(${name} ${ARG_UNPARSED_ARGUMENTS})
     ttmem_test_settings(${name})
+    # Most of a test run is compiling tests, and what they test is compiled elsewhere, as optimised as the preset says.
+    target_compile_options(${name} PRIVATE "$<IF:$<BOOL:${TTMEM_SANITIZE}>,-O0,-O1>" -g1)
     target_link_libraries(${name} PRIVATE ${libs})
     if(ARG_DEPENDS)
         add_dependencies(${name} ${ARG_DEPENDS})
