@@ -73,9 +73,21 @@ void Chronicle::attached(const Roster::Member& member, history::Follower::From f
         const auto& ledger = member.process.ledger;
         {
             const std::lock_guard lock(mutex_);
+            for (auto& [number, other] : processes_) {
+                if (other.ledger == nullptr || !other.identity.is_same_process(member.process.identity)) {
+                    continue;
+                }
+                if (other.source < member.process.source) {
+                    return;
+                }
+                if (other.source > member.process.source) {
+                    leave(number, other);
+                }
+            }
             Followed& one =
                 processes_
                     .emplace(member.number, Followed{member.process.identity,
+                                                     member.process.source,
                                                      ledger,
                                                      ledger,
                                                      history::Follower(*ledger, member.number, from),
@@ -96,7 +108,7 @@ void Chronicle::attached(const Roster::Member& member, history::Follower::From f
 void Chronicle::died(uint32_t number) {
     boost::asio::post(thread_, [this, number] {
         const auto found = processes_.find(number);
-        if (found == processes_.end()) {
+        if (found == processes_.end() || found->second.ledger == nullptr) {
             return;
         }
         Followed& one = found->second;
@@ -106,19 +118,22 @@ void Chronicle::died(uint32_t number) {
         {
             const std::lock_guard lock(mutex_);
             add_record(one, number, What::process_died);
-            one.ledger = nullptr;
-        }
-        {
-            const std::lock_guard lock(counts_mutex_);
-            const Counts& last = counts_[number];
-            of_the_dead_.followed += last.followed;
-            of_the_dead_.lost += last.lost;
-            of_the_dead_.defects += last.defects;
-            counts_.erase(number);
+            leave(number, one);
         }
         write_log();
         event_log_.start_totals(census::count(roster_.census(), census::Depth::pools));
     });
+}
+
+// It is followed no further; its records stay.
+void Chronicle::leave(uint32_t number, Followed& one) {
+    one.ledger = nullptr;
+    const std::lock_guard lock(counts_mutex_);
+    const Counts& last = counts_[number];
+    of_the_left_.followed += last.followed;
+    of_the_left_.lost += last.lost;
+    of_the_left_.defects += last.defects;
+    counts_.erase(number);
 }
 
 void Chronicle::add_record(Followed& one, uint32_t number, What what) {
@@ -388,9 +403,9 @@ view::HistoryView Chronicle::history(std::optional<uint32_t> device, std::option
 
 void Chronicle::describe(view::SelfView& self) const {
     const std::lock_guard lock(counts_mutex_);
-    self.events_followed = of_the_dead_.followed;
-    self.events_lost = of_the_dead_.lost;
-    self.defects = of_the_dead_.defects;
+    self.events_followed = of_the_left_.followed;
+    self.events_lost = of_the_left_.lost;
+    self.defects = of_the_left_.defects;
     for (const auto& [number, counts] : counts_) {
         self.events_followed += counts.followed;
         self.events_lost += counts.lost;

@@ -35,7 +35,8 @@ public:
     // Nothing happens after this returns and what was under way has ended.
     void stop();
 
-    // Any thread. What a process did last is read before its end is told.
+    // Any thread. What a process did last is read before its end is told. Whom several sources know is followed by the
+    // first of them: the others say the same again.
     void attached(const Roster::Member& member, history::Follower::From from);
     void died(uint32_t number);
 
@@ -54,7 +55,8 @@ private:
     // One process, from when it was attached until the last of its events has left the log.
     struct Followed {
         census::Identity identity;
-        std::shared_ptr<const segment::Reader> ledger;     // until its end
+        census::Source source;
+        std::shared_ptr<const segment::Reader> ledger;     // as long as it is followed
         std::weak_ptr<const segment::Reader> late_ledger;  // names, as long as somebody keeps them
         history::Follower follower;
         history::Audit audit;
@@ -74,6 +76,7 @@ private:
     void tick();
     void follow_all();
     uint64_t follow(uint32_t number, Followed& one);
+    void leave(uint32_t number, Followed& one);
     void publish_counts(uint32_t number, const Followed& one);
     void add_record(Followed& one, uint32_t number, history::What what);
     void write_log();
@@ -97,7 +100,7 @@ private:
 
     mutable std::mutex counts_mutex_;  // held for moments only
     std::map<uint32_t, Counts> counts_;
-    Counts of_the_dead_;
+    Counts of_the_left_;
     history::SeenPeaks peaks_;
     uint64_t newest_ = 0;  // of the log, for who does not want to wait for it
     uint64_t lag_ns_ = 0;

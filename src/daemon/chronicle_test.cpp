@@ -5,7 +5,9 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <boost/asio/post.hpp>
 #include <boost/asio/thread_pool.hpp>
+#include <future>
 #include <thread>
 
 #include "census/segment_test_support.hpp"
@@ -74,6 +76,17 @@ struct ChronicleTest : testing::Test {
         writer.head.store(at + 1);
     }
     std::vector<view::EventView> events() { return chronicle->events(0, 1000, kAll).events; }
+    // What it was told before has been done.
+    void let_it_work() {
+        std::promise<void> done;
+        boost::asio::post(thread, [&] { done.set_value(); });
+        done.get_future().wait();
+    }
+    view::SelfView self() {
+        view::SelfView self;
+        chronicle->describe(self);
+        return self;
+    }
     std::string read_log() {
         std::string text(65536, 0);
         const ssize_t length = read(log_pipe[0], text.data(), text.size());
@@ -111,6 +124,34 @@ TEST_F(ChronicleTest, AnEventOfAMeshIsOneEventAndALineForEachDevice) {
     EXPECT_THAT(log, HasSubstr("+ [PID 7] model of root is tracked"));
     EXPECT_THAT(log, HasSubstr("Allocated 4096 bytes of DRAM on device 0 (buffer_id=640)"));
     EXPECT_THAT(log, HasSubstr("Allocated 4096 bytes of DRAM on device 1 (buffer_id=640)"));
+}
+
+TEST_F(ChronicleTest, AProcessThatTwoSourcesKnowIsFollowedByItsSegmentAlone) {
+    for (const bool segment_first : {true, false}) {
+        std::vector<uint32_t> numbers;
+        for (const bool is_segment : {segment_first, !segment_first}) {
+            census::Process process = segment.process(8, segment_first ? 100 : 200);
+            process.source = is_segment ? census::Source::segment : census::Source::classic;
+            const uint64_t file = numbers.size() + (segment_first ? 10 : 20);
+            numbers.push_back(*roster.add(process, {1, file}));
+            chronicle->attached({numbers.back(), process, {1, file}}, Follower::From::present);
+        }
+        let_it_work();
+        tell(segment::EventType::allocate, Kind::dram, 4096);
+        for (const uint32_t number : numbers) {
+            roster.remove(number);
+            chronicle->died(number);
+        }
+        let_it_work();
+        const auto count = [&](std::string_view what) {
+            const auto all = events();
+            return std::count_if(all.begin(), all.end(), [&](const auto& one) { return one.what == what; });
+        };
+        const long processes = segment_first ? 1 : 2;
+        EXPECT_EQ(count("process_died"), processes);
+        EXPECT_EQ(count("allocation"), processes);
+        EXPECT_EQ(self().events_followed, static_cast<uint64_t>(processes));
+    }
 }
 
 TEST_F(ChronicleTest, CircularBuffersAreSummedUpInTheLog) {

@@ -27,17 +27,31 @@ void PostMortems::add(census::Dead dead) {
     kept.held_something = holds_something(*kept.dead.process.ledger);
     std::vector<Kept> dropped;  // unmapped when the lock is gone: that takes its time
     const std::lock_guard lock(mutex_);
+    const census::Process& process = kept.dead.process;
+    const auto same = std::find_if(kept_.begin(), kept_.end(), [&](const Kept& one) {
+        return one.dead.process.identity.is_same_process(process.identity) &&
+               one.dead.process.source != process.source;
+    });
+    if (same != kept_.end() && same->dead.process.source < process.source) {
+        return;
+    }
+    if (same != kept_.end()) {
+        take_out(same, dropped);
+    }
     bytes_ += kept.bytes;
     kept_.push_back(std::move(kept));
     while (kept_.size() > 1 && (kept_.size() > limits_.number || bytes_ > limits_.bytes)) {
-        auto first =
+        const auto first =
             std::find_if(kept_.begin(), kept_.end() - 1, [](const Kept& one) { return !one.held_something; });
-        first = first == kept_.end() - 1 ? kept_.begin() : first;
-        bytes_ -= first->bytes;
+        take_out(first == kept_.end() - 1 ? kept_.begin() : first, dropped);
         ++dropped_;
-        dropped.push_back(std::move(*first));
-        kept_.erase(first);
     }
+}
+
+void PostMortems::take_out(std::deque<Kept>::iterator one, std::vector<Kept>& out) {
+    bytes_ -= one->bytes;
+    out.push_back(std::move(*one));
+    kept_.erase(one);
 }
 
 std::vector<census::Dead> PostMortems::newest_first() const {

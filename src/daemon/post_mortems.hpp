@@ -23,7 +23,7 @@ public:
     PostMortems() : PostMortems(Limits{}) {}
     explicit PostMortems(Limits limits) : limits_(limits) {}
 
-    // What is too much goes: first those that held nothing when they ended, then the oldest. The newest stays in any case.
+    // One that several sources knew is kept once, as the first of them knew it. What is too much goes: first those that held nothing when they ended, then the oldest. The newest stays in any case.
     void add(census::Dead dead);
 
     std::vector<census::Dead> newest_first() const;
@@ -36,6 +36,8 @@ private:
         uint64_t bytes = 0;
         bool held_something = false;
     };
+
+    void take_out(std::deque<Kept>::iterator one, std::vector<Kept>& out);
 
     const Limits limits_;
     mutable std::mutex mutex_;

@@ -40,6 +40,20 @@ TEST_F(PostMortemsTest, TheNewestComesFirstAndTheOldestGoesFirst) {
     EXPECT_EQ(some.dropped(), 1u);
 }
 
+TEST_F(PostMortemsTest, AProcessThatTwoSourcesKnewIsKeptOnceByItsSegment) {
+    for (const bool segment_first : {true, false}) {
+        PostMortems some;
+        for (const bool is_segment : {segment_first, !segment_first}) {
+            census::Process process = holding.process(1, 100, census::State::dead);
+            process.source = is_segment ? census::Source::segment : census::Source::classic;
+            some.add({std::move(process), 1});
+        }
+        ASSERT_THAT(pids_in(some), ElementsAre(1));
+        EXPECT_EQ(some.newest_first()[0].process.source, census::Source::segment);
+        EXPECT_EQ(some.dropped(), 0u);
+    }
+}
+
 TEST_F(PostMortemsTest, WhatHeldNothingGoesBeforeWhatHeldSomething) {
     PostMortems some({2, UINT64_MAX});
     die(some, 1);

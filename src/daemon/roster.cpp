@@ -11,16 +11,15 @@ namespace {
 
 // A process that writes a segment of its own and speaks the classic wire too says everything twice. The segment is exact.
 void count_once(std::vector<census::Process>& processes) {
-    std::set<std::pair<uint32_t, uint64_t>> with_segment;
+    std::map<std::pair<uint32_t, uint64_t>, census::Source> best;
+    const auto key = [](const census::Process& one) {
+        return std::pair(one.identity.pid, one.identity.start_time);
+    };
     for (const census::Process& one : processes) {
-        if (one.source == census::Source::segment) {
-            with_segment.emplace(one.identity.pid, one.identity.start_time);
-        }
+        census::Source& source = best.try_emplace(key(one), one.source).first->second;
+        source = std::min(source, one.source);
     }
-    std::erase_if(processes, [&](const census::Process& one) {
-        return one.source != census::Source::segment &&
-               with_segment.contains({one.identity.pid, one.identity.start_time});
-    });
+    std::erase_if(processes, [&](const census::Process& one) { return one.source != best.at(key(one)); });
 }
 
 }  // namespace
