@@ -9,7 +9,9 @@
 #include <vector>
 
 #include "census/device_ids.hpp"
+#include "census/driver.hpp"
 #include "census/process.hpp"
+#include "census/totals_only.hpp"
 
 namespace ttmem::census {
 
@@ -21,7 +23,9 @@ struct Skipped {
 };
 
 struct Census {
-    std::vector<Process> processes;  // by pid
+    std::vector<Process> processes;        // by pid
+    std::vector<TotalsOnly> totals_only;   // by pid; none of them is among the processes
+    std::shared_ptr<const Driver> driver;  // absent: there is none on this host
     std::vector<Skipped> skipped;
     std::shared_ptr<DeviceIds> device_ids = std::make_shared<DeviceIds>();  // of all that come from one place
 };

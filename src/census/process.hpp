@@ -3,12 +3,22 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "census/ledger_scan.hpp"
 #include "segment/reader.hpp"
 
 namespace ttmem::census {
+
+// Where a process lives, if not on the host itself.
+struct Container {
+    std::string runtime;             // "docker", "containerd", "podman", "cri-o"; "" where it is not known
+    std::string id;                  // as long as the runtime writes it
+    std::optional<std::string> pod;  // the pod's uid in Kubernetes
+
+    bool operator==(const Container&) const = default;
+};
 
 // Who a process is, in the kernel's words: nothing here comes from what the process wrote itself.
 struct Identity {
@@ -19,6 +29,7 @@ struct Identity {
     uint32_t uid = 0;
     std::string user;  // the number where it has no name
     std::string comm;
+    std::optional<Container> container = {};
 
     bool is_same_process(const Identity& other) const {
         return pid == other.pid && start_time == other.start_time;
@@ -28,7 +39,7 @@ struct Identity {
 enum class State : uint8_t { live, dead };
 
 // Where the word about a process comes from. One that several sources know counts once, by the first of these.
-enum class Source : uint8_t { segment, classic };
+enum class Source : uint8_t { segment, classic, stock, driver };
 
 // One process that says what it holds. Copies are of the same ledger: who still reads keeps it, whoever else lets it go.
 struct Process {
