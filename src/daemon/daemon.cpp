@@ -17,6 +17,7 @@
 #include "daemon/chronicle.hpp"
 #include "daemon/classic_wire.hpp"
 #include "daemon/http/server.hpp"
+#include "daemon/notify.hpp"
 #include "daemon/runtime_directory.hpp"
 
 namespace ttmem::daemon {
@@ -93,6 +94,7 @@ public:
         chronicle_.start();
         attacher_.start();
         say("ttmemd " TTMEM_VERSION " is ready in " + directory_.path().string() + where_);
+        notify_.ready();
         loop_.run();
         finish();
         return 0;
@@ -161,6 +163,7 @@ private:
 
     // Nobody is told any more, then whoever still works is waited for, then all goes in the order of its making.
     void finish() {
+        notify_.stopping();
         classic_wire_.stop();
         attacher_.stop();
         api_.stop();
@@ -196,6 +199,7 @@ private:
     Output output_;
     EventLog event_log_;
     asio::io_context loop_{1};
+    Notify notify_{loop_};
     asio::thread_pool workers_{kWorkers};
     asio::thread_pool history_thread_{1};
     Roster roster_;

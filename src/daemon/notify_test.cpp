@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/notify.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdlib>
+#include <cstring>
+#include <optional>
+#include <string>
+
+#include "base/descriptor.hpp"
+
+namespace ttmem::daemon {
+namespace {
+
+// Stands for the service manager: the datagram socket that $NOTIFY_SOCKET names.
+class NotifyTest : public testing::Test {
+protected:
+    void SetUp() override {
+        const std::string name = "@ttmem-notify-test-" + std::to_string(getpid());
+        sockaddr_un address{};
+        address.sun_family = AF_UNIX;
+        std::memcpy(address.sun_path + 1, name.data() + 1, name.size() - 1);
+        manager_ = base::Descriptor(socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+        ASSERT_EQ(bind(manager_.get(), reinterpret_cast<const sockaddr*>(&address),
+                       static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + name.size())),
+                  0);
+        setenv("NOTIFY_SOCKET", name.c_str(), 1);
+        unsetenv("WATCHDOG_USEC");
+        unsetenv("WATCHDOG_PID");
+    }
+
+    void TearDown() override {
+        for (const char* name : {"NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID"}) {
+            unsetenv(name);
+        }
+    }
+
+    std::optional<std::string> told() {
+        std::array<char, 256> text{};
+        const ssize_t length = recv(manager_.get(), text.data(), text.size(), MSG_DONTWAIT);
+        return length < 0 ? std::nullopt
+                          : std::optional(std::string(text.data(), static_cast<size_t>(length)));
+    }
+
+    boost::asio::io_context loop_{1};
+    base::Descriptor manager_;
+};
+
+TEST_F(NotifyTest, TheManagerHearsOfTheStartAndOfTheEnd) {
+    Notify notify(loop_);
+    EXPECT_EQ(told(), std::nullopt);
+    notify.ready();
+    EXPECT_EQ(told(), "READY=1");
+    notify.stopping();
+    EXPECT_EQ(told(), "STOPPING=1");
+    EXPECT_EQ(told(), std::nullopt);
+    EXPECT_EQ(loop_.run(), 0u) << "nobody asked for signs of life";
+}
+
+TEST_F(NotifyTest, SignsOfLifeComeFromTheLoopUntilTheEnd) {
+    setenv("WATCHDOG_USEC", "3000", 1);
+    Notify notify(loop_);
+    notify.ready();
+    EXPECT_EQ(told(), "READY=1");
+    EXPECT_EQ(told(), "WATCHDOG=1");
+    EXPECT_EQ(told(), std::nullopt) << "the loop does not turn yet";
+    for (int i = 0; i < 3; ++i) {
+        EXPECT_EQ(loop_.run_one(), 1u);
+        EXPECT_EQ(told(), "WATCHDOG=1");
+    }
+    notify.stopping();
+    EXPECT_EQ(told(), "STOPPING=1");
+    loop_.run();
+    EXPECT_EQ(told(), std::nullopt);
+}
+
+TEST_F(NotifyTest, AWatchdogOfAnotherProcessIsNotOurs) {
+    setenv("WATCHDOG_USEC", "3000", 1);
+    setenv("WATCHDOG_PID", "1", 1);
+    Notify notify(loop_);
+    notify.ready();
+    EXPECT_EQ(told(), "READY=1");
+    EXPECT_EQ(told(), std::nullopt);
+}
+
+TEST_F(NotifyTest, WithoutAManagerNothingHappens) {
+    unsetenv("NOTIFY_SOCKET");
+    Notify notify(loop_);
+    notify.ready();
+    notify.stopping();
+    EXPECT_EQ(told(), std::nullopt);
+}
+
+}  // namespace
+}  // namespace ttmem::daemon
