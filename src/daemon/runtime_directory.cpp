@@ -33,6 +33,10 @@ std::filesystem::path RuntimeDirectory::standard() {
     if (const char* named = std::getenv("TTMEM_RUNTIME_DIR"); named != nullptr && *named != '\0') {
         return named;
     }
+    // What systemd made for the unit, which runs as a user of its own (RuntimeDirectory=).
+    if (const char* given = std::getenv("RUNTIME_DIRECTORY"); given != nullptr && *given != '\0') {
+        return given;
+    }
     if (geteuid() == 0) {
         return "/run/ttmem";
     }

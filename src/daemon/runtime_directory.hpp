@@ -21,7 +21,8 @@ public:
     std::filesystem::path announce_socket() const { return path_ / "announce.sock"; }
     std::filesystem::path api_socket() const { return path_ / "api.sock"; }
 
-    // $TTMEM_RUNTIME_DIR, else /run/ttmem as root, else $XDG_RUNTIME_DIR/ttmem, else /tmp/ttmem-<uid>.
+    // $TTMEM_RUNTIME_DIR, else that of the systemd unit ($RUNTIME_DIRECTORY), else /run/ttmem as root, else
+    // $XDG_RUNTIME_DIR/ttmem, else /tmp/ttmem-<uid>.
     static std::filesystem::path standard();
 
 private:

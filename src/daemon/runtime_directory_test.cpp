@@ -54,8 +54,11 @@ TEST_F(RuntimeDirectoryTest, AFileALinkOrADirectoryThatOthersCanWriteIsRefused) 
 
 TEST_F(RuntimeDirectoryTest, TheEnvironmentNamesItFirst) {
     setenv("TTMEM_RUNTIME_DIR", "/somewhere", 1);
+    setenv("RUNTIME_DIRECTORY", "/run/of-the-unit", 1);
     EXPECT_EQ(RuntimeDirectory::standard(), "/somewhere");
     unsetenv("TTMEM_RUNTIME_DIR");
+    EXPECT_EQ(RuntimeDirectory::standard(), "/run/of-the-unit");
+    unsetenv("RUNTIME_DIRECTORY");
     if (geteuid() == 0) {
         EXPECT_EQ(RuntimeDirectory::standard(), "/run/ttmem");
     } else {
