@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <array>
 #include <map>
+#include <string_view>
 
 #include "census/counting.hpp"
 #include "census/device_facts.hpp"
@@ -19,26 +21,33 @@ std::optional<uint64_t> SmallestFree::bytes(std::optional<uint64_t> where_nothin
     return smallest_ ? smallest_ : where_nothing_is_held;
 }
 
-Counting::Counting(const Census& census) : reports(read_reports(census)), table(*census.device_ids, reports) {
+Counting::Counting(const Census& census) : reports(read_reports(census)), table(census, reports) {
     for (const DeviceTable::Device& device : table.devices()) {
-        figures.devices.push_back(describe(device.id, device.info));
+        figures.devices.push_back(describe(device));
+        const bool has_bus = census.driver && !census.driver->devices.empty();
+        if (has_bus && (device.driver != nullptr || device.info.asic_id != 0)) {
+            figures.devices.back().is_remote = device.driver == nullptr;
+        }
     }
     workings.resize(figures.devices.size());
 }
 
-namespace {
-
-ProcessFigures introduce(const Process& process) {
+ProcessFigures introduce(const Identity& identity, std::string state, Source source) {
+    constexpr std::array<std::string_view, 4> kSources = {"segment", "classic", "stock", "driver"};
     ProcessFigures figures;
-    figures.pid = process.identity.pid;
-    figures.start_time_ns = process.identity.start_time_ns;
-    figures.comm = process.identity.comm;
-    figures.uid = process.identity.uid;
-    figures.user = process.identity.user;
-    figures.state = process.state == State::live ? "live" : "dead";
-    figures.source = process.source == Source::segment ? "segment" : "classic";
+    figures.pid = identity.pid;
+    figures.inner_pid = identity.inner_pid;
+    figures.start_time_ns = identity.start_time_ns;
+    figures.comm = identity.comm;
+    figures.uid = identity.uid;
+    figures.user = identity.user;
+    figures.container = identity.container;
+    figures.state = std::move(state);
+    figures.source = kSources[static_cast<size_t>(source)];
     return figures;
 }
+
+namespace {
 
 // A process may hold two segments: one of a library that it is linked with, one of a plug-in. To people it is one.
 void add_process(std::vector<ProcessFigures>& processes, ProcessFigures process) {
@@ -67,7 +76,9 @@ void finish(DeviceFigures& device, const Workings& workings, const ttmem_device_
     for (size_t kind = 0; kind < kDeviceKinds; ++kind) {
         const Peak peak = combine(workings.peaks[kind]);
         device.memory[kind].peak = peak.bytes;
-        device.memory[kind].peak_exact = peak.exact && !workings.peaks_lost;
+        device.memory[kind].peak_exact = peak.exact && !workings.peaks_lost && !workings.is_untold[kind];
+        device.memory[kind].is_known = workings.is_told[kind] || !workings.is_untold[kind];
+        device.memory[kind].is_count_known = device.memory[kind].is_known && !workings.is_count_untold;
     }
     if (depth == Depth::pools) {
         return;
@@ -86,7 +97,9 @@ void finish(DeviceFigures& device, const Workings& workings, const ttmem_device_
 Figures count(const Census& census, Depth depth) {
     Counting counting(census);
     for (size_t report = 0; report < counting.reports.size(); ++report) {
-        ProcessFigures process = introduce(*counting.reports[report].process);
+        const Process& who = *counting.reports[report].process;
+        ProcessFigures process =
+            introduce(who.identity, who.state == State::live ? "live" : "dead", who.source);
         process.devices = count_pools(counting, report);
         add_process(counting.figures.processes, std::move(process));
         if (depth == Depth::ledgers) {
@@ -94,6 +107,10 @@ Figures count(const Census& census, Depth depth) {
         }
         note_inexactness(counting, report);
     }
+    count_totals_only(counting, census);
+    count_untracked(counting, census);
+    std::stable_sort(counting.figures.processes.begin(), counting.figures.processes.end(),
+                     [](const auto& a, const auto& b) { return a.pid < b.pid; });
     for (size_t i = 0; i < counting.figures.devices.size(); ++i) {
         finish(counting.figures.devices[i], counting.workings[i], counting.table.devices()[i].info, depth);
     }

@@ -86,6 +86,7 @@ std::vector<HeldOnDevice> count_pools(Counting& counting, size_t report) {
     for (auto& [position, on_device] : held) {
         on_device.id = counting.figures.devices[position].id;
         on_device.logical_id = logical_id(counting, report, position);
+        counting.workings[position].is_told.fill(true);
         result.push_back(on_device);
     }
     return result;

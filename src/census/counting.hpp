@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The workings of count(), in the three steps that it takes for each process.
+// The workings of count(): the three steps that it takes for each process with a ledger, and the others.
 
 #include <array>
 #include <cstdint>
@@ -33,6 +33,10 @@ struct Workings {
     bool peaks_lost = false;  // a set was recycled, and with it the peaks of the one before
     std::array<SmallestFree, kPoolKinds> free;
     L1Reach l1_reach;
+    // Whether anybody who is there tells about a kind, and whether anybody does not.
+    std::array<bool, kDeviceKinds> is_told{};
+    std::array<bool, kDeviceKinds> is_untold{};
+    bool is_count_untold = false;
 };
 
 struct Counting {
@@ -57,6 +61,12 @@ std::vector<HeldOnDevice> count_pools(Counting& counting, size_t report);
 
 // Adds what only its ledger tells: where blocks lie, and how high circular buffers reach.
 void count_ledger(Counting& counting, size_t report);
+
+// Adds the processes without a ledger: those of which totals are known, and those that have a device open and report nothing.
+void count_totals_only(Counting& counting, const Census& census);
+void count_untracked(Counting& counting, const Census& census);
+
+ProcessFigures introduce(const Identity& identity, std::string state, Source source);
 
 // Adds every reason why its figures are less than exact.
 void note_inexactness(Counting& counting, size_t report);

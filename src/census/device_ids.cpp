@@ -5,12 +5,28 @@
 
 namespace ttmem::census {
 
+void DeviceIds::place(const std::vector<std::pair<uint64_t, uint32_t>>& ids_by_asic_id) {
+    const std::lock_guard lock(mutex_);
+    for (const auto& [asic_id, id] : ids_by_asic_id) {
+        const bool is_taken = std::any_of(
+            ids_.begin(), ids_.end(), [&, wanted = id](const auto& known) { return known.second == wanted; });
+        if (ids_.size() < kMost && !is_taken && ids_.try_emplace(asic_id, id).second) {
+            next_ = std::max(next_, id + 1);
+        }
+    }
+}
+
+void DeviceIds::leave_free(uint32_t below) {
+    const std::lock_guard lock(mutex_);
+    next_ = std::max(next_, below);
+}
+
 void DeviceIds::meet(std::vector<uint64_t> asic_ids) {
     std::sort(asic_ids.begin(), asic_ids.end());
     const std::lock_guard lock(mutex_);
     for (const uint64_t asic_id : asic_ids) {
-        if (ids_.size() < kMost) {
-            ids_.try_emplace(asic_id, static_cast<uint32_t>(ids_.size()));
+        if (ids_.size() < kMost && ids_.try_emplace(asic_id, next_).second) {
+            ++next_;
         }
     }
 }

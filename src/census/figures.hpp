@@ -28,6 +28,9 @@ struct MemoryFigures {
     // Bytes in one bank. A device in several sets has several address spaces: this is the smallest of their largest
     // free blocks, over the open sets that hold something here.
     std::optional<uint64_t> largest_free;
+    // False: somebody is there who does not tell, and nobody who does. Then the amounts are 0 and mean nothing.
+    bool is_known = true;
+    bool is_count_known = true;
 
     bool operator==(const MemoryFigures&) const = default;
 };
@@ -57,6 +60,10 @@ struct DeviceFigures {
     std::optional<std::string> arch;
     std::optional<std::string> board;
     std::optional<uint64_t> asic_id;
+    std::optional<bool>
+        is_remote;  // it is behind another chip, and not on the bus; absent: there is no driver to ask
+    std::optional<DriverFacts> driver;  // absent: the driver does not know it
+    Telemetry telemetry;
     std::array<MemoryFigures, kDeviceKinds> memory;
     std::array<uint64_t, kKernelTypes.size()> kernel_by_type{};  // used bytes
     WorstCore l1_worst_core;
@@ -69,6 +76,8 @@ struct Held {
     uint64_t used = 0;
     uint64_t requested = 0;
     uint64_t count = 0;
+    bool is_known = true;  // false: its source can't tell, and the amounts mean nothing
+    bool is_count_known = true;
 
     bool operator==(const Held&) const = default;
 };
@@ -83,12 +92,14 @@ struct HeldOnDevice {
 
 struct ProcessFigures {
     uint32_t pid = 0;
+    uint32_t inner_pid = 0;  // as it is called in its container
     uint64_t start_time_ns = 0;
     std::string comm;
     uint32_t uid = 0;
     std::string user;
-    std::string state;   // "live", "dead"
-    std::string source;  // "segment", "classic"
+    std::optional<Container> container = {};
+    std::string state;   // "live", "dead", "untracked": it has devices open and reports nothing
+    std::string source;  // "segment", "classic", "stock", "driver"
     std::vector<HeldOnDevice> devices;
     // Events of its rings that were taken up, and those that were overwritten before; absent where nobody follows them.
     std::optional<uint64_t> followed = {};

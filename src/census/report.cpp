@@ -99,22 +99,61 @@ std::vector<Report> read_reports(const Census& census) {
     return reports;
 }
 
-DeviceTable::DeviceTable(DeviceIds& ids, const std::vector<Report>& reports) {
-    const std::vector<uint64_t> asic_ids = asic_ids_in(reports);
-    ids.meet(asic_ids);
-    std::map<uint32_t, size_t> position_by_id;
-    for (const auto& [id, claim] : best_claims(ids, reports)) {
-        position_by_id[id] = devices_.size();
-        devices_.push_back({id, *claim.info});
+uint32_t DeviceTable::id_of(const DriverDevice& device) const {
+    return device.asic_id ? ids_->id_of(*device.asic_id) : device.id;
+}
+
+// The driver first: its numbers are those that people know.
+void DeviceTable::number_all(const Census& census, const std::vector<Report>& reports) {
+    if (census.driver) {
+        std::vector<std::pair<uint64_t, uint32_t>> placed;
+        for (const DriverDevice& device : census.driver->devices) {
+            ids_->leave_free(device.id + 1);
+            if (device.asic_id) {
+                placed.emplace_back(*device.asic_id, device.id);
+            }
+        }
+        ids_->place(placed);
+    }
+    std::vector<uint64_t> asic_ids = asic_ids_in(reports);
+    for (const TotalsOnly& process : census.totals_only) {
+        for (const DeviceTotals& device : process.devices) {
+            asic_ids.push_back(device.asic_id);
+        }
+    }
+    ids_->meet(std::move(asic_ids));
+}
+
+DeviceTable::DeviceTable(const Census& census, const std::vector<Report>& reports) : ids_(census.device_ids) {
+    number_all(census, reports);
+    std::map<uint32_t, Device> by_id;
+    for (const auto& [id, claim] : best_claims(*ids_, reports)) {
+        by_id[id].info = *claim.info;
     }
     // The best word may be of one who knows the device by its number alone.
-    for (const uint64_t asic_id : asic_ids) {
-        devices_[position_by_id[ids.id_of(asic_id)]].info.asic_id = asic_id;
+    for (const uint64_t asic_id : asic_ids_in(reports)) {
+        by_id[ids_->id_of(asic_id)].info.asic_id = asic_id;
+    }
+    for (const TotalsOnly& process : census.totals_only) {
+        for (const DeviceTotals& device : process.devices) {
+            by_id[ids_->id_of(device.asic_id)].info.asic_id = device.asic_id;
+        }
+    }
+    for (size_t i = 0; census.driver && i < census.driver->devices.size(); ++i) {
+        const DriverDevice& device = census.driver->devices[i];
+        by_id[id_of(device)].driver = &device;
+        by_id[id_of(device)].info.asic_id = device.asic_id.value_or(by_id[id_of(device)].info.asic_id);
+    }
+    for (auto& [id, device] : by_id) {
+        device.id = id;
+        position_by_id_[id] = devices_.size();
+        devices_.push_back(device);
     }
     for (const Report& report : reports) {
         auto& positions = position_.emplace_back();
         for (const auto& info : report.devices) {
-            positions.push_back(info ? std::optional(position_by_id[id_of(ids, *info)]) : std::nullopt);
+            positions.push_back(info ? std::optional(position_by_id_.at(census::id_of(*ids_, *info)))
+                                     : std::nullopt);
         }
     }
 }

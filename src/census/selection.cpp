@@ -18,8 +18,18 @@ std::optional<uint64_t> parse_number(std::string_view text) {
     return is_whole ? std::optional(value) : std::nullopt;
 }
 
-// The position of a device that is called by its id or by its ASIC id.
+// The position of a device that is called by its id, its file, its ASIC id or its place on the bus.
 std::optional<size_t> find_device(const DeviceTable& table, std::string_view text) {
+    constexpr std::string_view kFolder = "/dev/tenstorrent/";
+    if (text.starts_with(kFolder)) {
+        text.remove_prefix(kFolder.size());
+    }
+    for (size_t i = 0; i < table.devices().size(); ++i) {
+        const DriverDevice* driver = table.devices()[i].driver;
+        if (driver != nullptr && driver->facts.bdf == text) {
+            return i;
+        }
+    }
     const std::optional<uint64_t> number = parse_number(text);
     const bool is_asic_id = text.starts_with("0x") || text.starts_with("0X");
     for (size_t i = 0; number && i < table.devices().size(); ++i) {
@@ -55,7 +65,7 @@ bool NameFilter::look_at(uint32_t name) {
 }
 
 Selection::Selection(const Census& census, Filter filter)
-    : filter_(std::move(filter)), reports_(read_reports(census)), table_(*census.device_ids, reports_) {
+    : filter_(std::move(filter)), reports_(read_reports(census)), table_(census, reports_) {
     for (size_t number = 0; number < kinds_.size(); ++number) {
         const std::optional<Kind> kind = kind_of(static_cast<segment::Kind>(number));
         kinds_[number] = filter_.kind && kind != filter_.kind ? std::nullopt : kind;

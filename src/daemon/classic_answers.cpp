@@ -107,17 +107,18 @@ Answer ClassicAnswers::device_info(const Request& request) {
     Answer answer = answer_to(request, Type::device_info_response);
     if (!devices_) {
         const std::vector<census::Report> reports = census::read_reports(census_);
-        devices_ = census::DeviceTable(*census_.device_ids, reports).devices();
+        devices_ = census::DeviceTable(census_, reports).devices();
     }
-    for (const auto& [id, info] : *devices_) {
-        answer.devices = std::max(answer.devices, id + 1);
-        if (request.device == kAllDevices || !is_meant(request.device, id)) {
+    for (const census::DeviceTable::Device& device : *devices_) {
+        const ttmem_device_info& info = device.info;
+        answer.devices = std::max(answer.devices, device.id + 1);
+        if (request.device == kAllDevices || !is_meant(request.device, device.id)) {
             continue;
         }
-        const census::DeviceFigures known = census::describe(id, info);
+        const census::DeviceFigures known = census::describe(device);
         answer.total_dram = known.memory[census::index_of(Kind::dram)].capacity.value_or(0);
         answer.total_l1 = known.memory[census::index_of(Kind::l1)].capacity.value_or(0);
-        answer.arch = info.arch;
+        answer.arch = known.arch ? census::arch_by_name(*known.arch) : info.arch;
         answer.dram_channels = info.memory[TTMEM_DRAM].banks;
         answer.dram_per_channel = narrow(info.memory[TTMEM_DRAM].size_per_bank);
         answer.l1_per_core = narrow(info.memory[TTMEM_L1].size_per_bank);

@@ -6,12 +6,12 @@
 namespace ttmem::view {
 
 void fields(auto& io, Like<census::MemoryFigures> auto& memory) {
-    io("used", memory.used);
-    io("requested", memory.requested);
+    io.unless_unknown("used", memory.used, memory.is_known);
+    io.unless_unknown("requested", memory.requested, memory.is_known);
     io("capacity", memory.capacity);
-    io("peak", memory.peak);
+    io.unless_unknown("peak", memory.peak, memory.is_known);
     io("peak_exact", memory.peak_exact);
-    io("count", memory.count);
+    io.unless_unknown("count", memory.count, memory.is_count_known);
     io("planned", memory.planned);
     io("views", memory.views);
     io("largest_free", memory.largest_free);
@@ -26,16 +26,50 @@ void fields(auto& io, Like<census::WorstCore> auto& worst) {
     io("capacity", worst.capacity);
 }
 
+void fields(auto& io, Like<census::Telemetry> auto& telemetry) {
+    io("temperature_c", telemetry.temperature_c);
+    io("temperature_max_c", telemetry.temperature_max_c);
+    io("power_w", telemetry.power_w);
+    io("power_max_w", telemetry.power_max_w);
+    io("current_a", telemetry.current_a);
+    io("current_max_a", telemetry.current_max_a);
+    io("voltage_v", telemetry.voltage_v);
+    io("voltage_max_v", telemetry.voltage_max_v);
+    io("aiclk_mhz", telemetry.aiclk_mhz);
+    io("axiclk_mhz", telemetry.axiclk_mhz);
+    io("arcclk_mhz", telemetry.arcclk_mhz);
+    io("fan_rpm", telemetry.fan_rpm);
+    io("thermal_trips", telemetry.thermal_trips);
+    io("alive", telemetry.is_alive);
+}
+
+void fields(auto& io, Like<census::PcieLink> auto& link) {
+    io("speed", link.speed);
+    io("max_speed", link.max_speed);
+    io("width", link.width);
+    io("max_width", link.max_width);
+}
+
+void fields(auto& io, Like<census::DriverFacts> auto& driver) {
+    io("bdf", driver.bdf);
+    io("numa_node", driver.numa_node);
+    io("serial", driver.serial);
+    io("firmware", driver.firmware);
+    io("pcie", driver.link);
+}
+
 void fields(auto& io, Like<census::DeviceFigures> auto& device) {
     io("id", device.id);
     io("arch", device.arch);
     io("board", device.board);
     io.hex("asic_id", device.asic_id);
-    io.derived("bdf", nullptr);
+    io.derived("bdf", device.driver && device.driver->bdf ? Json(*device.driver->bdf) : Json(nullptr));
+    io("remote", device.is_remote);
+    io("driver", device.driver);
     io.keyed("memory", kKindNames, device.memory);
     io.keyed("kernel_by_type", census::kKernelTypes, device.kernel_by_type);
     io("l1_worst_core", device.l1_worst_core);
-    io.derived("telemetry", Json{{"temperature_c", nullptr}, {"power_w", nullptr}, {"aiclk_mhz", nullptr}});
+    io("telemetry", device.telemetry);
 }
 
 void fields(auto& io, Like<View> auto& view) {

@@ -30,9 +30,9 @@ void fields(auto& io, Like<census::Inexactness> auto& inexact) {
 }
 
 void fields(auto& io, Like<census::Held> auto& held) {
-    io("used", held.used);
-    io("requested", held.requested);
-    io("count", held.count);
+    io.unless_unknown("used", held.used, held.is_known);
+    io.unless_unknown("requested", held.requested, held.is_known);
+    io.unless_unknown("count", held.count, held.is_count_known);
 }
 
 void fields(auto& io, Like<census::HeldOnDevice> auto& held) {
@@ -41,12 +41,20 @@ void fields(auto& io, Like<census::HeldOnDevice> auto& held) {
     io.keyed("memory", kKindNames, held.memory);
 }
 
+void fields(auto& io, Like<census::Container> auto& container) {
+    io("runtime", container.runtime);
+    io("id", container.id);
+    io("pod", container.pod);
+}
+
 void fields(auto& io, Like<census::ProcessFigures> auto& process) {
     io("pid", process.pid);
+    io("inner_pid", process.inner_pid);
     io("start_time_ns", process.start_time_ns);
     io("comm", process.comm);
     io("uid", process.uid);
     io("user", process.user);
+    io("container", process.container);
     io("state", process.state);
     io("source", process.source);
     io("devices", process.devices);

@@ -35,7 +35,7 @@ template <class T, class Of>
 concept Like = std::same_as<std::remove_const_t<T>, Of>;
 
 template <class T>
-concept JsonScalar = std::integral<T> || std::same_as<T, std::string>;
+concept JsonScalar = std::integral<T> || std::floating_point<T> || std::same_as<T, std::string>;
 
 // Stands in JSON as a word.
 template <class T>
@@ -60,6 +60,11 @@ public:
     template <class T>
     void operator()(const char* name, const T& value) {
         object_[name] = to(value);
+    }
+
+    // A value that means nothing where it is not known.
+    void unless_unknown(const char* name, const uint64_t& value, const bool& is_known) {
+        object_[name] = is_known ? Json(value) : Json(nullptr);
     }
 
     void hex(const char* name, const std::optional<uint64_t>& value) {
@@ -135,6 +140,13 @@ public:
     void operator()(const char* name, T& value) {
         if (const auto found = object_.find(name); found != object_.end()) {
             from(*found, value);
+        }
+    }
+
+    void unless_unknown(const char* name, uint64_t& value, bool& is_known) {
+        if (const auto found = object_.find(name); found != object_.end()) {
+            is_known = !found->is_null();
+            value = is_known ? found->template get<uint64_t>() : 0;
         }
     }
 
