@@ -15,6 +15,7 @@
 
 #include "base/proc_stat.hpp"
 #include "base/text.hpp"
+#include "sources/container.hpp"
 
 namespace ttmem::sources {
 
@@ -146,6 +147,9 @@ std::optional<census::Identity> Proc::identify(uint32_t pid, const ProcessFolder
     identity.user = user_name(*uid);
     identity.inner_pid = *inner_pid;
     identity.comm = base::printable(std::string_view(*comm).substr(0, comm->find('\n')));
+    if (const auto cgroup = folder.read("cgroup")) {
+        identity.container = container_of(*cgroup);
+    }
     return identity;
 }
 

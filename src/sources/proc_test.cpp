@@ -78,6 +78,17 @@ TEST_F(MadeUpProc, WithoutNamespacesTheInnermostPidIsThePid) {
     EXPECT_EQ(identify()->user, "root");
 }
 
+TEST_F(MadeUpProc, AProcessIsInTheContainerThatItsControlGroupNames) {
+    const std::string id(64, 'a');
+    write_process("4711 (x)" + std::string(kStat), kStatus, "x\n");
+    ASSERT_TRUE(identify());
+    EXPECT_EQ(identify()->container, std::nullopt);
+    write("4711/cgroup", "0::/user.slice\n");
+    EXPECT_EQ(identify()->container, std::nullopt);
+    write("4711/cgroup", "0::/system.slice/docker-" + id + ".scope\n");
+    EXPECT_EQ(identify()->container, (census::Container{"docker", id, std::nullopt}));
+}
+
 TEST_F(MadeUpProc, WhatIsIncompleteOrGarbageIsNobody) {
     EXPECT_EQ(identify(), std::nullopt);
     write("4711/stat", "4711 (x)" + std::string(kStat));
