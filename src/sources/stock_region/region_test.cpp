@@ -11,7 +11,6 @@ namespace {
 
 using base::Error;
 using testing::ElementsAre;
-using testing::IsEmpty;
 
 constexpr uint64_t kAsicId = 14521741355;
 

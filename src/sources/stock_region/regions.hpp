@@ -12,6 +12,8 @@
 // that number is nobody, or a stranger, and the stranger is told apart by the rules above and by nothing else. A pid that is
 // given to a new process within a second after the slot's last update is taken for the old one, since the kernel tells the time
 // of the boot, which start times are counted from, in whole seconds.
+// Both times are the wall clock's: where somebody sets it, a slot may be passed over until its process updates it, or for as
+// long as `proc` remembers the former time of the boot.
 
 #include <cstddef>
 #include <cstdint>

@@ -5,12 +5,12 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/inotify.h>
-#include <sys/socket.h>
-#include <sys/un.h>
 #include <sys/wait.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <iterator>
 
 #include "base/descriptor.hpp"
 #include "sources/stock_region/region_writer_test_support.hpp"
@@ -18,9 +18,7 @@
 namespace ttmem::sources::stock_region {
 namespace {
 
-using testing::AllOf;
 using testing::ElementsAre;
-using testing::Field;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;

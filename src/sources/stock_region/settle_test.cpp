@@ -12,7 +12,6 @@ namespace {
 
 using base::Error;
 using testing::ElementsAre;
-using testing::IsEmpty;
 
 // A region whose writer does something between any two reads.
 class BusyRegion {
