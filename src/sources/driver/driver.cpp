@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sources/driver/driver.hpp"
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "sources/driver/devices.hpp"
+#include "sources/driver/holders.hpp"
+
+namespace ttmem::sources::driver {
+
+DriverTree::DriverTree(Roots roots, Clock clock)
+    : roots_(std::move(roots)), clock_(std::move(clock)), proc_(roots_.proc) {}
+
+std::shared_ptr<const census::Driver> DriverTree::read() {
+    const Heartbeats::Time began = clock_();
+    auto looks = look_at_devices(roots_.sys);
+    heartbeats_.start_look(began, clock_());
+    if (!looks) {
+        return nullptr;
+    }
+    auto driver = std::make_shared<census::Driver>();
+    std::vector<uint32_t> ids;
+    for (DeviceLook& look : *looks) {
+        look.device.telemetry.is_alive = heartbeats_.see(look.device.id, look.heartbeat);
+        ids.push_back(look.device.id);
+        driver->devices.push_back(std::move(look.device));
+    }
+    driver->holders = find_holders(ids, proc_, roots_.proc, roots_.dev);
+    return driver;
+}
+
+}  // namespace ttmem::sources::driver

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sources/driver/holders.hpp"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include "sources/driver/files.hpp"
+
+namespace ttmem::sources::driver {
+
+namespace {
+
+constexpr size_t kMostOfAList = size_t{4} << 20;  // half a million descriptors
+
+// Each process, and the devices that it has open.
+using Open = std::map<uint32_t, std::set<uint32_t>>;
+
+// Whether the driver said who holds the device.
+bool add_from_driver(uint32_t device, const Folder& driver, Open& open) {
+    const auto list = driver.read(std::to_string(device) + "/pids", kMostOfAList);
+    std::string_view rest = list ? std::string_view(*list) : std::string_view();
+    while (!rest.empty()) {
+        const std::string_view line = rest.substr(0, rest.find('\n'));
+        rest.remove_prefix(std::min(rest.size(), line.size() + 1));
+        // A process that this pid namespace does not see has no number in it: the driver writes 0.
+        if (const auto pid = parse_number<uint32_t>(line, 1)) {
+            open[*pid].insert(device);
+        }
+    }
+    return list.has_value();
+}
+
+void add_from_descriptors(const std::set<uint32_t>& devices, const Proc& proc, const std::string& dev_root,
+                          Open& open) {
+    const std::string prefix = dev_root + "/tenstorrent/";
+    for (const uint32_t pid : proc.pids()) {
+        const auto folder = proc.open(pid);
+        for (const uint32_t number : folder ? folder->numbers_in("fd") : std::vector<uint32_t>()) {
+            const auto link = folder->read_link("fd/" + std::to_string(number));
+            if (!link || !link->starts_with(prefix)) {
+                continue;
+            }
+            const auto device = parse_number<uint32_t>(std::string_view(*link).substr(prefix.size()));
+            if (device && devices.contains(*device)) {
+                open[pid].insert(*device);
+            }
+        }
+    }
+}
+
+}  // namespace
+
+std::vector<census::Holder> find_holders(const std::vector<uint32_t>& devices, const Proc& proc,
+                                         const std::string& proc_root, const std::string& dev_root) {
+    Open open;
+    std::set<uint32_t> untold;
+    const auto driver = Folder::open(proc_root + "/driver/tenstorrent");
+    for (const uint32_t device : devices) {
+        if (!driver || !add_from_driver(device, *driver, open)) {
+            untold.insert(device);
+        }
+    }
+    if (!untold.empty()) {
+        add_from_descriptors(untold, proc, dev_root, open);
+    }
+
+    std::vector<census::Holder> holders;
+    for (const auto& [pid, held] : open) {
+        const auto folder = proc.open(pid);
+        auto identity = folder ? proc.identify(pid, *folder) : std::nullopt;
+        if (identity) {
+            holders.push_back({std::move(*identity), {held.begin(), held.end()}});
+        }
+    }
+    return holders;
+}
+
+}  // namespace ttmem::sources::driver
