@@ -27,8 +27,8 @@ bool is_hex(std::string_view text) {
 
 bool is_container_id(std::string_view text) { return text.size() == kIdLength && is_hex(text); }
 
-// What a runtime writes before the id of a container. Its helpers ("crio-conmon-") have names of the same kind, and are no
-// containers.
+// What a runtime writes before the id of a container. Its helpers ("crio-conmon-") have names of the same kind,
+// and are no containers.
 struct Prefix {
     std::string_view text;
     std::string_view runtime;
@@ -51,8 +51,8 @@ bool is_uuid(std::string_view text) {
     return is_one;
 }
 
-// The uid in "pod<uid>": a UUID, or the 32 digits that a static pod has. systemd takes a dash for a step down the tree,
-// so there the uid is written with underscores.
+// The uid in "pod<uid>": a UUID, or the 32 digits that a static pod has. systemd takes a dash for a step down the
+// tree, so there the uid is written with underscores.
 std::optional<std::string> pod_uid(std::string_view name) {
     name = without_ending(name, ".slice");
     const size_t inner = name.rfind("-pod");
@@ -117,8 +117,8 @@ std::optional<census::Container> container_of(std::string_view cgroup) {
         next_part(line, ":");
         Walk walk;
         while (!line.empty()) {
-            walk.step(next_part(
-                line, "/:"));  // containerd writes "<slice>:cri-containerd:<id>" without systemd's help
+            // Without systemd's help containerd takes systemd's names as they are: "<slice>:cri-containerd:<id>".
+            walk.step(next_part(line, "/:"));
         }
         if (auto container = walk.finish()) {
             return container;
