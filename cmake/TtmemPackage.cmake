@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# The Debian package, made by CPack ('./dev package'). It holds all that 'cmake --install' installs, and beside that what
+# belongs to a system and to no other prefix: the component "service", which 'cmake --install' leaves alone.
+
+set(packaging "${PROJECT_SOURCE_DIR}/packaging")
+
+install(FILES "${packaging}/systemd/ttmemd.service" DESTINATION lib/systemd/system COMPONENT service EXCLUDE_FROM_ALL)
+install(FILES "${packaging}/sysusers.d/ttmem.conf" DESTINATION lib/sysusers.d COMPONENT service EXCLUDE_FROM_ALL)
+install(FILES "${packaging}/tmpfiles.d/ttmem.conf" DESTINATION lib/tmpfiles.d COMPONENT service EXCLUDE_FROM_ALL)
+install(FILES "${packaging}/ttmemd.toml" DESTINATION /etc/ttmem COMPONENT service EXCLUDE_FROM_ALL)
+
+# It finds its prefix by its own place, so that it is right in each.
+configure_file("${packaging}/ttmem.pc.in" "${PROJECT_BINARY_DIR}/ttmem.pc" @ONLY)
+install(FILES "${PROJECT_BINARY_DIR}/ttmem.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
+
+install(DIRECTORY docs/ TYPE DOC FILES_MATCHING PATTERN "*.md")
+install(FILES README.md CHANGELOG.md TYPE DOC)
+install(FILES LICENSE TYPE DOC RENAME copyright)
+install(DIRECTORY "${packaging}/prometheus" "${packaging}/grafana" DESTINATION "${CMAKE_INSTALL_DATADIR}/ttmem" OPTIONAL)
+
+set(CPACK_GENERATOR DEB)
+set(CPACK_INSTALL_CMAKE_PROJECTS
+    "${CMAKE_BINARY_DIR};${PROJECT_NAME};ALL;/"
+    "${CMAKE_BINARY_DIR};${PROJECT_NAME};service;/")
+set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
+set(CPACK_INSTALL_DEFAULT_DIRECTORY_PERMISSIONS
+    OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
+set(CPACK_STRIP_FILES ON)
+set(CPACK_PACKAGE_CONTACT "ttmem <root@localhost>")
+set(CPACK_PACKAGE_DESCRIPTION
+    "Each process that uses a Tenstorrent device writes what it allocates into shared memory of its own; ttmem reads it, and
+the daemon ttmemd keeps history, sees deaths and answers everybody who asks. Holds the programs, the client library with
+its headers, a simulated runtime and the unit of the daemon.")
+
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_SECTION utils)
+# What the programs need is read from the programs. Their own libraries are not another package's.
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS "${CMAKE_LIBRARY_OUTPUT_DIRECTORY}")
+set(CPACK_DEBIAN_PACKAGE_DEPENDS "passwd")
+set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
+set(CPACK_DEBIAN_PACKAGE_CONTROL_EXTRA
+    "${packaging}/debian/conffiles"
+    "${packaging}/debian/postinst"
+    "${packaging}/debian/postrm"
+    "${packaging}/debian/prerm"
+    "${packaging}/debian/triggers")
+include(CPack)

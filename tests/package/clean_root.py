@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A clean Debian in a folder: made once with debootstrap from where this machine's own packages come, then copied for each
+test, so that a test finds nothing of an earlier one."""
+
+import os
+import shutil
+import subprocess
+
+
+class NotPossible(Exception):
+    """Why there can't be such a root on this machine."""
+
+
+def run(*command: str, **options) -> str:
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                          timeout=600, **options)
+    assert done.returncode == 0, f"{' '.join(command)}: {done.returncode}\n{done.stdout}"
+    return done.stdout
+
+
+def release_and_mirror() -> tuple[str, str]:
+    """What this machine is, and where apt takes its packages from."""
+    with open("/etc/os-release", encoding="utf-8") as file:
+        facts = dict(line.rstrip("\n").split("=", 1) for line in file if "=" in line)
+    release = facts.get("VERSION_CODENAME", "")
+    lines = run("apt-get", "indextargets", "--no-release-info", "--format", "$(RELEASE) $(COMPONENT) $(REPO_URI)",
+                "Created-By: Packages").splitlines()
+    mirrors = [line.split(" ", 2)[2] for line in lines if line.startswith(f"{release} main ")]
+    if facts.get("ID") != "debian" or not mirrors:
+        raise NotPossible("apt knows no mirror of this Debian")
+    return release, mirrors[0]
+
+
+def require_means():
+    with open("/proc/self/uid_map", encoding="utf-8") as file:
+        if os.geteuid() != 0 or "4294967295" not in file.read():
+            raise NotPossible("only root can")
+    if not shutil.which("debootstrap"):
+        raise NotPossible("debootstrap is not installed")
+
+
+def make_base(base: str, archives: str):
+    """Leaves a whole base or none."""
+    release, mirror = release_and_mirror()
+    unfinished = base + ".unfinished"
+    shutil.rmtree(unfinished, ignore_errors=True)
+    os.makedirs(archives, exist_ok=True)
+    more = ["--include=ca-certificates"] if mirror.startswith("https:") else []
+    try:
+        run("debootstrap", "--variant=minbase", f"--cache-dir={os.path.abspath(archives)}", *more, release, unfinished,
+            mirror)
+    except (AssertionError, subprocess.TimeoutExpired) as problem:
+        raise NotPossible(f"debootstrap failed: {str(problem)[-2000:]}") from None
+    # Proxies and the like, as this machine has them.
+    with open(os.path.join(unfinished, "etc/apt/apt.conf.d/90host"), "w", encoding="utf-8") as file:
+        file.writelines(line + "\n" for line in run("apt-config", "dump").splitlines() if line.startswith("Acquire::"))
+    os.rename(unfinished, base)
+
+
+class CleanRoot:
+    """Needs a mount namespace of its own: what it mounts goes with that."""
+
+    def __init__(self, folder: str):
+        require_means()
+        base, self.path = os.path.join(folder, "base"), os.path.join(folder, "root")
+        archives = os.path.join(folder, "archives")
+        if not os.path.isdir(base):
+            make_base(base, archives)
+        self.remove()
+        run("cp", "-a", "--reflink=auto", base, self.path)
+        try:
+            run("mount", "-t", "proc", "proc", self.at("proc"))
+            for place, mode in (("run", "0755"), ("tmp", "1777"), ("dev/shm", "1777")):
+                os.makedirs(self.at(place), exist_ok=True)
+                run("mount", "-t", "tmpfs", "-o", f"mode={mode}", "tmpfs", self.at(place))
+            # What was fetched once is not fetched again.
+            run("mount", "--bind", archives, self.at("var/cache/apt/archives"))
+            self.run("true")
+        except AssertionError as problem:
+            raise NotPossible(f"mounting or chroot failed: {problem}") from None
+
+    def at(self, path: str) -> str:
+        return os.path.join(self.path, path.lstrip("/"))
+
+    def run(self, *command: str, **environment: str) -> str:
+        return run("chroot", self.path, *command,
+                   env={"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL": "C.UTF-8", "HOME": "/root",
+                        "DEBIAN_FRONTEND": "noninteractive"} | environment)
+
+    def install(self, package: str):
+        """With what it depends on, as apt finds it."""
+        shutil.copy(package, self.at("/root/package.deb"))
+        command = ["apt-get", "install", "-y", "--no-install-recommends", "/root/package.deb"]
+        try:
+            self.run(*command)
+        except AssertionError:  # the base has lists as old as itself, or none
+            self.run("apt-get", "update")
+            self.run(*command)
+        os.remove(self.at("/root/package.deb"))
+
+    def files(self) -> set[str]:
+        """All that is there, but for what the package tools write about themselves and the kernel shows."""
+        own = {self.at(path) for path in ("/proc", "/dev", "/sys", "/var/lib/dpkg", "/var/lib/apt", "/var/cache", "/var/log",
+                                          "/etc/ld.so.cache")}
+        # Copies that the tools for users make before each change.
+        own |= {self.at(f"/etc/{name}-") for name in ("passwd", "group", "shadow", "gshadow", "subuid", "subgid")}
+        own |= {self.at(f"/etc/.{name}.lock") for name in ("pwd",)}
+        found = set()
+        for folder, inner, names in os.walk(self.path):
+            inner[:] = [name for name in inner if os.path.join(folder, name) not in own]
+            found |= {os.path.join(folder, name) for name in inner + names} - own
+        return {path.removeprefix(self.path) for path in found}
+
+    def remove(self):
+        for place in ("proc", "run", "tmp", "dev/shm", "var/cache/apt/archives"):
+            subprocess.run(["umount", "--lazy", self.at(place)], stderr=subprocess.DEVNULL, check=False)
+        if os.path.isdir(self.path):
+            # Never through a mount into what is not ours.
+            run("rm", "-rf", "--one-file-system", self.path)
