@@ -1,18 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "access/direct.hpp"
 
+#include "sources/host.hpp"
 #include "sources/segments/discover.hpp"
 
 namespace ttmem::access::direct {
 
 namespace {
 
-census::Census look() { return sources::segments::census_of(sources::segments::discover(sources::Proc())); }
+census::Census look() {
+    census::Census census = sources::segments::census_of(sources::segments::discover(sources::Proc()));
+    sources::add(sources::Host().look(), census);
+    return census;
+}
 
 std::vector<std::string> notices_of(const census::Census& census) {
     std::vector<std::string> notices;
     for (const census::Skipped& skipped : census.skipped) {
-        notices.push_back("process " + std::to_string(skipped.pid) + "'s " + skipped.why);
+        if (skipped.pid != 0) {  // else it is among the reasons for inexact figures
+            notices.push_back("process " + std::to_string(skipped.pid) + "'s " + skipped.why);
+        }
     }
     return notices;
 }

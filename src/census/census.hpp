@@ -17,7 +17,7 @@ namespace ttmem::census {
 
 // A process with a segment that can't be taken for its word, and is therefore in no figure.
 struct Skipped {
-    uint32_t pid = 0;
+    uint32_t pid = 0;         // 0: nobody knows whose it is
     std::string why;          // "segment lacks a seal, skipped"
     bool is_foreign = false;  // what it holds is not its own, so nothing is missing in the figures
 };

@@ -116,7 +116,7 @@ Figures count(const Census& census, Depth depth) {
     }
     for (const Skipped& skipped : census.skipped) {
         if (!skipped.is_foreign) {
-            counting.figures.inexact.push_back({skipped.pid, skipped.why, 1, true});
+            counting.figures.inexact.push_back({skipped.pid, skipped.why, 1, skipped.pid != 0});
         }
     }
     return std::move(counting.figures);

@@ -53,11 +53,13 @@ constexpr uint64_t kWormholeDram = 12 * (uint64_t{1'073'741'824} - 1'048'640);
 constexpr uint64_t kWormholeL1 = 1'393'472;  // of a core
 constexpr uint64_t kBlackholeDramBank = uint64_t{4'278'190'080} - 1'048'704;
 constexpr uint64_t kBlackholeL1 = 1'461'248;
-constexpr std::array<Card, 5> kCards = {{{"n150", kWormholeDram, 64 * kWormholeL1},
+constexpr std::array<Card, 7> kCards = {{{"n150", kWormholeDram, 64 * kWormholeL1},
                                          {"n300", kWormholeDram, 56 * kWormholeL1},
                                          {"p100", 7 * kBlackholeDramBank, 110 * kBlackholeL1},
                                          {"p150", 8 * kBlackholeDramBank, std::nullopt},
-                                         {"p300", 8 * kBlackholeDramBank, 110 * kBlackholeL1}}};
+                                         {"p300", 8 * kBlackholeDramBank, 110 * kBlackholeL1},
+                                         {"galaxy-wormhole", kWormholeDram, 72 * kWormholeL1},
+                                         {"galaxy-blackhole", 8 * kBlackholeDramBank, std::nullopt}}};
 
 void fill_in_from_card(DeviceFigures& figures) {
     for (const Card& card : kCards) {

@@ -111,7 +111,7 @@ struct ProcessFigures {
 
 // Why a figure is less than exact.
 struct Inexactness {
-    uint32_t pid = 0;
+    uint32_t pid = 0;  // 0: of the host
     std::string reason;
     uint64_t count = 0;
     bool skipped = false;  // the whole process is in no figure

@@ -5,9 +5,11 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <vector>
 
+#include "base/descriptor.hpp"
 #include "census/kind.hpp"
 #include "census/process.hpp"
 
@@ -24,7 +26,8 @@ struct DeviceTotals {
 struct TotalsOnly {
     Identity identity;
     Source source = Source::stock;
-    std::vector<DeviceTotals> devices;  // by ASIC id
+    std::shared_ptr<const base::Descriptor> handle;  // the kernel's word on its end
+    std::vector<DeviceTotals> devices;               // by ASIC id
 };
 
 }  // namespace ttmem::census

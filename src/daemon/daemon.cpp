@@ -16,6 +16,7 @@
 #include "daemon/attacher.hpp"
 #include "daemon/chronicle.hpp"
 #include "daemon/classic_wire.hpp"
+#include "daemon/host_watch.hpp"
 #include "daemon/http/server.hpp"
 #include "daemon/notify.hpp"
 #include "daemon/runtime_directory.hpp"
@@ -91,6 +92,7 @@ public:
                 loop_.stop();
             }
         });
+        host_watch_.start();
         chronicle_.start();
         attacher_.start();
         say("ttmemd " TTMEM_VERSION " is ready in " + directory_.path().string() + where_);
@@ -166,6 +168,7 @@ private:
         notify_.stopping();
         classic_wire_.stop();
         attacher_.stop();
+        host_watch_.stop();
         api_.stop();
         server_.stop();
         workers_.join();
@@ -203,6 +206,7 @@ private:
     asio::thread_pool workers_{kWorkers};
     asio::thread_pool history_thread_{1};
     Roster roster_;
+    HostWatch host_watch_{roster_};
     PostMortems post_mortems_;
     Chronicle chronicle_;
     Attacher attacher_;

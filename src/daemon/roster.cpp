@@ -61,6 +61,11 @@ void Roster::set_skipped(std::vector<census::Skipped> skipped) {
     over_limit_.clear();  // who is still there is found again, and refused again
 }
 
+void Roster::set_host(sources::HostFacts facts) {
+    const std::lock_guard lock(mutex_);
+    std::swap(host_, facts);
+}
+
 census::Census Roster::census() const {
     const std::lock_guard lock(mutex_);
     census::Census census;
@@ -74,6 +79,7 @@ census::Census Roster::census() const {
     for (const auto& [pid, skipped] : over_limit_) {
         census.skipped.push_back(skipped);
     }
+    sources::add(host_, census);
     census.device_ids = device_ids_;
     return census;
 }

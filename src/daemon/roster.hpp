@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "census/census.hpp"
+#include "sources/host.hpp"
 #include "sources/segments/attach.hpp"
 
 namespace ttmem::daemon {
@@ -38,6 +39,9 @@ public:
     std::optional<uint32_t> add(const census::Process& process, sources::segments::FileId file);
     std::optional<Member> remove(uint32_t number);
 
+    // What the host itself showed at the last look.
+    void set_host(sources::HostFacts facts);
+
     // What the last look under /proc could not take for its word.
     void set_skipped(std::vector<census::Skipped> skipped);
 
@@ -53,6 +57,7 @@ private:
     uint32_t last_number_ = 0;
     std::map<uint32_t, Member> members_;
     std::vector<census::Skipped> found_skipped_;
+    sources::HostFacts host_;
     std::map<uint32_t, census::Skipped> over_limit_;  // by pid
     std::shared_ptr<census::DeviceIds> device_ids_ = std::make_shared<census::DeviceIds>();
 };

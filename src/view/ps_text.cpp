@@ -61,7 +61,7 @@ std::string title_of(Kind kind) {
     return title;
 }
 
-std::vector<Column> columns_for(const std::vector<Kind>& kinds) {
+std::vector<Column> columns_for(const std::vector<Kind>& kinds, bool in_containers) {
     std::vector<Column> columns = {
         {"PID"}, {"USER", kLeft, 0, 5}, {"COMMAND", kLeft, 0, 10}, {"DEV", kLeft, 0, 5}};
     for (const Kind kind : kinds) {
@@ -73,11 +73,30 @@ std::vector<Column> columns_for(const std::vector<Kind>& kinds) {
     columns.push_back({"AGE", kRight, 4});
     columns.push_back({"STATE", kLeft, 5});
     columns.push_back({"SOURCE", kLeft, 6});
+    if (in_containers) {
+        columns.push_back({"CONTAINER", kLeft, 7});
+    }
     return columns;
 }
 
 std::string age_of(const ProcessFigures& process, const Origin& origin) {
     return format_age(origin.time_ns > process.start_time_ns ? origin.time_ns - process.start_time_ns : 0);
+}
+
+// "docker 3f2a1b4c5d6e, pid 7 inside".
+std::string container_of(const ProcessFigures& process) {
+    if (!process.container) {
+        return "-";
+    }
+    constexpr size_t kShortId = 12;  // as its runtime shows it
+    std::string text = process.container->runtime.empty() ? "" : process.container->runtime + " ";
+    text += process.container->id.substr(0, kShortId);
+    return process.inner_pid == process.pid ? text
+                                            : text + ", pid " + std::to_string(process.inner_pid) + " inside";
+}
+
+std::string used_text(const census::Held& held, const Style& style) {
+    return held.is_known ? format_bytes(held.used, style.bytes) : "unknown";
 }
 
 }  // namespace
@@ -88,7 +107,10 @@ std::string ps_text(const View& view, const Style& style) {
         return nobody_text(view.origin, figures.inexact, style);
     }
     const std::vector<Kind> kinds = kinds_to_show(figures.processes);
-    Table table(columns_for(kinds));
+    const bool in_containers =
+        std::any_of(figures.processes.begin(), figures.processes.end(),
+                    [](const ProcessFigures& process) { return process.container.has_value(); });
+    Table table(columns_for(kinds, in_containers));
     bool on_several = false;
     for (const ProcessFigures& process : figures.processes) {
         std::vector<Alike> groups = group(process.devices);
@@ -100,22 +122,24 @@ std::string ps_text(const View& view, const Style& style) {
             std::vector<Cell> row = {std::to_string(process.pid), process.user, process.comm,
                                      format_ids(alike.ids)};
             for (const Kind kind : kinds) {
-                row.emplace_back(alike.memory == nullptr
-                                     ? "-"
-                                     : format_bytes((*alike.memory)[index_of(kind)].used, style.bytes));
+                row.emplace_back(alike.memory == nullptr ? "-"
+                                                         : used_text((*alike.memory)[index_of(kind)], style));
             }
             row.emplace_back(age_of(process, view.origin));
             row.emplace_back(process.state, process.state == "live" ? Tone::plain : Tone::warn);
             row.emplace_back(process.source);
+            if (in_containers) {
+                row.emplace_back(container_of(process));
+            }
             table.add(std::move(row));
         }
     }
-    const std::string what = format_count(figures.processes.size(), "tracked process", "tracked processes");
+    const std::string what = processes_text(figures.processes);
     std::vector<std::string> left_out;
     std::string text =
         headline(view.origin, what, view.is_exact(), style) + "\n" + table.text(style, &left_out);
     std::erase_if(left_out, [](const std::string& title) {
-        return title == "AGE" || title == "STATE" || title == "SOURCE";
+        return title == "AGE" || title == "STATE" || title == "SOURCE" || title == "CONTAINER";
     });
     text += left_out_text(left_out);
     if (on_several) {

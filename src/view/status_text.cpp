@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
 
 #include "view/format.hpp"
 #include "view/text.hpp"
@@ -29,6 +30,10 @@ Tone tone_of(uint64_t part, std::optional<uint64_t> whole) {
 
 std::string bytes_or_unknown(std::optional<uint64_t> bytes, const Style& style) {
     return bytes ? format_bytes(*bytes, style.bytes) : "unknown";
+}
+
+std::optional<uint64_t> if_known(const MemoryFigures& memory, uint64_t amount) {
+    return memory.is_known ? std::optional(amount) : std::nullopt;
 }
 
 uint64_t holders_of(const View& view, uint32_t device) {
@@ -67,8 +72,9 @@ std::string device_table(const View& view, const Style& style, size_t bar_width)
         const MemoryFigures& dram = device.memory[index_of(Kind::dram)];
         const census::WorstCore& l1 = device.l1_worst_core;
         table.add({std::to_string(device.id), device.board.value_or("-"),
-                   format_bytes(dram.used, style.bytes) + " / " + bytes_or_unknown(dram.capacity, style),
-                   gauge_cell(dram.used, dram.capacity, bar_width),
+                   bytes_or_unknown(if_known(dram, dram.used), style) + " / " +
+                       bytes_or_unknown(dram.capacity, style),
+                   gauge_cell(dram.used, dram.is_known ? dram.capacity : std::nullopt, bar_width),
                    gauge_cell(l1.used.value_or(0), l1.used ? l1.capacity : std::nullopt, bar_width),
                    headroom_cell(l1, style), std::to_string(holders_of(view, device.id))});
     }
@@ -88,8 +94,58 @@ std::string device_table(const View& view, const Style& style) {
     return device_table(view, style, 0);
 }
 
+// "45 / 75 C": a figure and the limit that it must keep below; "-" where the driver does not tell.
+Cell limited_cell(std::optional<double> value, std::optional<double> most, std::string_view unit) {
+    if (!value) {
+        return Cell("-");
+    }
+    const std::string limit = most ? fmt::format(" / {:.0f}", *most) : "";
+    return Cell(fmt::format("{:.0f}{} {}", *value, limit, unit),
+                most && *value >= *most ? Tone::bad : Tone::plain);
+}
+
+Cell firmware_cell(const census::Telemetry& telemetry) {
+    if (!telemetry.is_alive) {
+        return Cell("-");
+    }
+    return *telemetry.is_alive ? Cell("alive") : Cell("stuck", Tone::bad);
+}
+
+std::string number_or_dash(std::optional<uint32_t> number, std::string_view unit) {
+    return number ? fmt::format("{} {}", *number, unit) : "-";
+}
+
+// What the driver says, where there is one.
+std::string telemetry_table(const View& view, const Style& style) {
+    Table table({{"DEV"},
+                 {"BUS", kLeft},
+                 {"TEMPERATURE"},
+                 {"POWER"},
+                 {"AICLK"},
+                 {"HEART", kLeft, 1},
+                 {"FAN", kRight, 2},
+                 {"FIRMWARE", kLeft, 3},
+                 {"LINK", kLeft, 4}});
+    bool has_driver = false;
+    for (const DeviceFigures& device : view.figures.devices) {
+        const census::Telemetry& telemetry = device.telemetry;
+        const census::DriverFacts facts = device.driver.value_or(census::DriverFacts{});
+        has_driver = has_driver || device.driver;
+        table.add({std::to_string(device.id),
+                   device.is_remote.value_or(false) ? "remote" : facts.bdf.value_or("-"),
+                   limited_cell(telemetry.temperature_c, telemetry.temperature_max_c, "C"),
+                   limited_cell(telemetry.power_w, telemetry.power_max_w, "W"),
+                   number_or_dash(telemetry.aiclk_mhz, "MHz"), firmware_cell(telemetry),
+                   number_or_dash(telemetry.fan_rpm, "rpm"), facts.firmware.value_or("-"),
+                   facts.link.speed && facts.link.width
+                       ? fmt::format("{} x{}", *facts.link.speed, *facts.link.width)
+                       : "-"});
+    }
+    return has_driver ? "\n" + table.text(style) : "";
+}
+
 bool is_worth_a_line(const MemoryFigures& memory) {
-    return (memory.used | memory.peak | memory.count | memory.planned | memory.views) != 0;
+    return memory.is_known && (memory.used | memory.peak | memory.count | memory.planned | memory.views) != 0;
 }
 
 // Devices that a mesh keeps in lockstep have equal figures, and one line together.
@@ -112,6 +168,26 @@ std::vector<std::vector<const DeviceFigures*>> group_by_memory(const std::vector
     return groups;
 }
 
+// What nobody tells of devices that somebody uses, in few lines: devices alike have one together.
+std::string unknown_kinds(const View& view) {
+    std::map<std::string, std::vector<uint32_t>> devices_by_kinds;
+    for (const DeviceFigures& device : view.figures.devices) {
+        std::string kinds;
+        for (size_t kind = 0; kind < census::kDeviceKinds; ++kind) {
+            if (!device.memory[kind].is_known) {
+                kinds += (kinds.empty() ? "" : ", ") + std::string(name_of(static_cast<Kind>(kind)));
+            }
+        }
+        devices_by_kinds[kinds].push_back(device.id);
+    }
+    devices_by_kinds.erase("");
+    std::string text;
+    for (const auto& [kinds, devices] : devices_by_kinds) {
+        text += fmt::format("Not known of device {}: {}.\n", format_ids(devices), kinds);
+    }
+    return text;
+}
+
 std::string kind_table(const View& view, const Style& style) {
     Table table({{"KIND", kLeft},
                  {"DEV", kLeft, 0, 5},
@@ -131,19 +207,21 @@ std::string kind_table(const View& view, const Style& style) {
             const MemoryFigures& memory = group.front()->memory[kind];
             const bool is_pool = kind < census::kPoolKinds;
             table.add({std::string(name_of(static_cast<Kind>(kind))), format_ids(ids),
-                       format_bytes(memory.used, style.bytes), format_bytes(memory.requested, style.bytes),
+                       bytes_or_unknown(if_known(memory, memory.used), style),
+                       bytes_or_unknown(if_known(memory, memory.requested), style),
                        is_pool ? bytes_or_unknown(memory.capacity, style) : "-",
-                       (memory.peak_exact ? "" : ">=") + format_bytes(memory.peak, style.bytes),
+                       (memory.peak_exact || !memory.is_known ? "" : ">=") +
+                           bytes_or_unknown(if_known(memory, memory.peak), style),
                        is_pool ? bytes_or_unknown(memory.largest_free, style) : "-",
-                       std::to_string(memory.count)});
+                       memory.is_count_known ? std::to_string(memory.count) : "unknown"});
         }
     }
     if (is_empty) {
-        return "Nothing is allocated.\n";
+        return unknown_kinds(view).empty() ? "Nothing is allocated.\n" : unknown_kinds(view);
     }
     std::vector<std::string> left_out;
     const std::string text = table.text(style, &left_out);
-    return text + left_out_text(left_out);
+    return text + unknown_kinds(view) + left_out_text(left_out);
 }
 
 }  // namespace
@@ -153,14 +231,14 @@ std::string status_text(const View& view, const Style& style) {
     if (figures.processes.empty() && figures.devices.empty()) {
         return nobody_text(view.origin, figures.inexact, style);
     }
-    const std::string what = format_count(figures.devices.size(), "device", "devices") + ", " +
-                             format_count(figures.processes.size(), "tracked process", "tracked processes");
+    const std::string what =
+        format_count(figures.devices.size(), "device", "devices") + ", " + processes_text(figures.processes);
     std::string text = headline(view.origin, what, view.is_exact(), style);
     if (figures.devices.empty()) {
         return text + "\nNo process has opened a device yet.\n" + inexact_text(figures.inexact, style);
     }
-    return text + "\n" + device_table(view, style) + "\n" + kind_table(view, style) +
-           inexact_text(figures.inexact, style);
+    return text + "\n" + device_table(view, style) + telemetry_table(view, style) + "\n" +
+           kind_table(view, style) + inexact_text(figures.inexact, style);
 }
 
 }  // namespace ttmem::view

@@ -15,12 +15,23 @@ std::string headline(const Origin& origin, const std::string& what, bool is_exac
     return fmt::format("{}: {}, {}\n", coloured(origin.host, Tone::title, style), what, exactness);
 }
 
+std::string processes_text(const std::vector<census::ProcessFigures>& processes) {
+    const auto untracked = static_cast<uint64_t>(
+        std::count_if(processes.begin(), processes.end(),
+                      [](const census::ProcessFigures& one) { return one.state == "untracked"; }));
+    const std::string tracked =
+        format_count(processes.size() - untracked, "tracked process", "tracked processes");
+    return untracked == 0 ? tracked : fmt::format("{}, {} untracked", tracked, untracked);
+}
+
 std::string inexact_text(const std::vector<census::Inexactness>& inexact, const Style& style) {
     std::string text;
     uint64_t skipped = 0;
     for (const census::Inexactness& reason : inexact) {
         if (reason.skipped) {
             ++skipped;
+        } else if (reason.pid == 0) {
+            text += fmt::format("  {}\n", reason.reason);
         } else {
             text += fmt::format("  process {}: {} ({})\n", reason.pid, reason.reason, reason.count);
         }

@@ -14,6 +14,9 @@ namespace ttmem::view {
 // The first line: "quietbox: 8 devices, 2 tracked processes, figures exact".
 std::string headline(const Origin& origin, const std::string& what, bool is_exact, const Style& style);
 
+// "2 tracked processes, 1 untracked".
+std::string processes_text(const std::vector<census::ProcessFigures>& processes);
+
 // Why figures are less than exact; nothing where they are exact. Processes that were skipped are told by their number
 // alone: the program has a line about each.
 std::string inexact_text(const std::vector<census::Inexactness>& inexact, const Style& style);

@@ -59,7 +59,8 @@ INSTANTIATE_TEST_SUITE_P(Screens, Golden,
                                          Screen{"t3000", t3000}, Screen{"inexact", inexact},
                                          Screen{"unknown_capacity", unknown_capacity}, Screen{"full", full},
                                          Screen{"long_names", long_names},
-                                         Screen{"nothing_allocated", nothing_allocated}),
+                                         Screen{"nothing_allocated", nothing_allocated},
+                                         Screen{"with_driver", with_driver}),
                          [](const auto& screen) { return screen.param.name; });
 
 TEST(Golden, AllocationsLookAsTheyDid) {
@@ -75,6 +76,7 @@ TEST(Golden, AllocationsLookAsTheyDid) {
 
 TEST(Golden, TheJsonOfTheViewIsStable) {
     expect_golden("one_device.json", to_json(one_device()));
+    expect_golden("with_driver.json", to_json(with_driver()));
     expect_golden("several.allocations.json", to_json(several_allocations()));
 }
 

@@ -60,7 +60,16 @@ inline census::HeldOnDevice held_on(const census::DeviceFigures& device) {
 
 inline census::ProcessFigures process(uint32_t pid, std::string comm,
                                       std::vector<census::HeldOnDevice> devices) {
-    return {pid, kNow - 200 * kSecond, std::move(comm), 1000, "ada", "live", "segment", std::move(devices)};
+    census::ProcessFigures figures;
+    figures.pid = figures.inner_pid = pid;
+    figures.start_time_ns = kNow - 200 * kSecond;
+    figures.comm = std::move(comm);
+    figures.uid = 1000;
+    figures.user = "ada";
+    figures.state = "live";
+    figures.source = "segment";
+    figures.devices = std::move(devices);
+    return figures;
 }
 
 inline View empty_host() { return {origin(), {}}; }
@@ -125,6 +134,78 @@ inline View long_names() {
     view.figures.devices[0].board = "galaxy-blackhole";
     view.figures.processes[0].user = "a.user.with.a.very.long.name.indeed";
     view.figures.processes[0].comm = "漢字漢字漢字漢字";
+    return view;
+}
+
+// A host with a driver: one chip that a tracked process uses, one of the stock runtime in a container, one that somebody holds
+// without a word, and a remote one.
+inline View with_driver() {
+    View view = one_device();
+    for (const uint32_t id : {1u, 2u, 3u}) {
+        census::DeviceFigures device;
+        device.id = id;
+        device.arch = "wormhole_b0";
+        device.board = "n300";
+        device.asic_id = 0x2620a1 + id;
+        view.figures.devices.push_back(device);
+    }
+    for (uint32_t id = 0; id < 3; ++id) {
+        census::DeviceFigures& device = view.figures.devices[id];
+        device.driver = census::DriverFacts{"0000:0" + std::to_string(id + 1) + ":00.0",
+                                            0,
+                                            "100a",
+                                            "18.6.0.0",
+                                            {"16.0 GT/s PCIe", "16.0 GT/s PCIe", 16, 16}};
+        device.telemetry.temperature_c = 45.2 + 20 * id;
+        device.telemetry.temperature_max_c = 75;
+        device.telemetry.power_w = 31.4;
+        device.telemetry.power_max_w = 85;
+        device.telemetry.aiclk_mhz = 1000;
+        device.telemetry.is_alive = id != 2;
+        device.is_remote = false;
+    }
+    view.figures.devices[2].telemetry.power_w.reset();
+    view.figures.devices[3].is_remote = true;
+
+    census::ProcessFigures stock;
+    stock.pid = 7150;
+    stock.inner_pid = 17;
+    stock.start_time_ns = kNow - 60 * kSecond;
+    stock.comm = "python3";
+    stock.user = "alice";
+    stock.container = census::Container{"docker", "3f2a1b4c5d6e7f80", std::nullopt};
+    stock.state = "live";
+    stock.source = "stock";
+    census::HeldOnDevice held;
+    held.id = 1;
+    held.memory.fill({0, 0, 0, false, false});
+    held.memory[index_of(Kind::dram)] = {65'536, 65'536, 0, true, false};
+    held.memory[index_of(Kind::l1)] = {32'768, 32'768, 0, true, false};
+    stock.devices = {held};
+    census::DeviceFigures& of_stock = view.figures.devices[1];
+    of_stock.memory[index_of(Kind::dram)] = memory(65'536, 65'536, 12'872'318'208, 65'536, 0, {});
+    of_stock.memory[index_of(Kind::l1)] = memory(32'768, 32'768, 78'034'432, 32'768, 0, {});
+    for (census::MemoryFigures& one : of_stock.memory) {
+        one.is_known = one.used != 0;
+        one.peak_exact = false;
+        one.is_count_known = false;
+    }
+    census::ProcessFigures silent = stock;
+    silent.pid = silent.inner_pid = 9001;
+    silent.comm = "vllm";
+    silent.container.reset();
+    silent.state = "untracked";
+    silent.source = "driver";
+    held.id = 2;
+    held.memory.fill({0, 0, 0, false, false});
+    silent.devices = {held};
+    for (census::MemoryFigures& one : view.figures.devices[2].memory) {
+        one.is_known = one.is_count_known = false;
+    }
+    view.figures.processes.push_back(stock);
+    view.figures.processes.push_back(silent);
+    view.figures.inexact = {{7150, "reserved size unknown: used counts the requested bytes", 1, false},
+                            {9001, "untracked: it has devices open and reports nothing", 1, false}};
     return view;
 }
 
