@@ -60,21 +60,33 @@ def make_base(base: str, archives: str):
 class CleanRoot:
     """Needs a mount namespace of its own: what it mounts goes with that."""
 
-    def __init__(self, folder: str):
+    def __init__(self, folder: str, *more_packages: str):
         require_means()
-        base, self.path = os.path.join(folder, "base"), os.path.join(folder, "root")
-        archives = os.path.join(folder, "archives")
+        name = "-".join(["", *more_packages])
+        base, self.path = os.path.join(folder, "base"), os.path.join(folder, "root" + name)
+        self.archives = os.path.join(folder, "archives")
         if not os.path.isdir(base):
-            make_base(base, archives)
+            make_base(base, self.archives)
         self.remove()
+        if more_packages and os.path.isdir(base + name):
+            base += name
         run("cp", "-a", "--reflink=auto", base, self.path)
+        self.mount()
+        if more_packages and not base.endswith(name):
+            self.run("apt-get", "update")
+            self.run("apt-get", "install", "-y", "--no-install-recommends", *more_packages)
+            self.unmount()
+            run("cp", "-a", "--reflink=auto", self.path, base + name)
+            self.mount()
+
+    def mount(self):
         try:
             run("mount", "-t", "proc", "proc", self.at("proc"))
             for place, mode in (("run", "0755"), ("tmp", "1777"), ("dev/shm", "1777")):
                 os.makedirs(self.at(place), exist_ok=True)
                 run("mount", "-t", "tmpfs", "-o", f"mode={mode}", "tmpfs", self.at(place))
             # What was fetched once is not fetched again.
-            run("mount", "--bind", archives, self.at("var/cache/apt/archives"))
+            run("mount", "--bind", self.archives, self.at("var/cache/apt/archives"))
             self.run("true")
         except AssertionError as problem:
             raise NotPossible(f"mounting or chroot failed: {problem}") from None
@@ -111,9 +123,12 @@ class CleanRoot:
             found |= {os.path.join(folder, name) for name in inner + names} - own
         return {path.removeprefix(self.path) for path in found}
 
-    def remove(self):
+    def unmount(self):
         for place in ("proc", "run", "tmp", "dev/shm", "var/cache/apt/archives"):
             subprocess.run(["umount", "--lazy", self.at(place)], stderr=subprocess.DEVNULL, check=False)
+
+    def remove(self):
+        self.unmount()
         if os.path.isdir(self.path):
             # Never through a mount into what is not ours.
             run("rm", "-rf", "--one-file-system", self.path)
