@@ -75,17 +75,17 @@ bool ClassicWire::Connection::is_streaming() {
     return quick_wakes_ >= kQuickWakes;
 }
 
-bool ClassicWire::Connection::read_in_passing() {
+std::optional<size_t> ClassicWire::Connection::read_in_passing() {
     const size_t taken = socket_ ? read(kMostATurn) : 0;
     if (!socket_ || has_ended_) {
-        return false;
+        return std::nullopt;
     }
     if (taken >= kWorthATurn && !was_asked_) {
-        return true;
+        return taken;
     }
     quick_wakes_ = 0;
     wait_for_bytes();
-    return false;
+    return std::nullopt;
 }
 
 size_t ClassicWire::Connection::read(size_t most_bytes) {

@@ -23,8 +23,9 @@ public:
     // Takes in what is there, until the queue is empty or the turn is over; how many bytes that was.
     size_t read(size_t most_bytes);
 
-    // A turn of a connection that is looked at by the clock; false where it is to wait for bytes again, or has ended.
-    bool read_in_passing();
+    // A turn of a connection that is looked at by the clock, and how many bytes it brought; nothing where it waits for bytes again, or
+    // has ended.
+    std::optional<size_t> read_in_passing();
     void close();
     const Client* client() const { return client_.get(); }
 

@@ -25,8 +25,25 @@ namespace {
 
 constexpr size_t kMostConnections = 4096;
 constexpr size_t kReceiveBytes = size_t{64} << 10;
-constexpr size_t kLastTurn = size_t{8} << 20;                // more than a socket holds
-constexpr auto kLookAgain = std::chrono::microseconds(250);  // a socket holds about 280 messages
+constexpr size_t kLastTurn = size_t{8} << 20;  // more than a socket holds
+
+// The fullest of the streams sets the pace. A socket holds about 280 messages of 144 bytes, and a client that finds it full
+// waits: so each is to be found about a third full, and one that is full is looked at again at once.
+constexpr size_t kSocketBytes = size_t{280} * sources::classic_wire::kLongest;
+constexpr size_t kFull = kSocketBytes * 9 / 10;
+constexpr auto kFirstPace = std::chrono::microseconds(100);
+constexpr auto kQuickest = std::chrono::microseconds(20);
+constexpr auto kSlowest = std::chrono::microseconds(500);
+
+std::chrono::microseconds next_pace(std::chrono::microseconds pace, size_t fullest) {
+    if (fullest > kSocketBytes / 2) {
+        pace /= 2;
+    } else if (fullest < kSocketBytes / 4) {
+        pace += pace / 4 + std::chrono::microseconds(1);
+    }
+    return std::clamp(pace, kQuickest, kSlowest);
+}
+
 constexpr auto kAcceptAgain = std::chrono::milliseconds(100);
 constexpr uint64_t kFreesTold = 100;       // of one process, each by a line of its own
 constexpr uint64_t kFreesTogether = 1000;  // then so many by one
@@ -176,21 +193,31 @@ void ClassicWire::ended(uint32_t number) {
 void ClassicWire::look_by_the_clock(std::shared_ptr<Connection> connection) {
     streams_.push_back(std::move(connection));
     if (streams_.size() == 1) {
-        look_at_streams();
+        pace_ = kFirstPace;
+        look_later(pace_);
     }
 }
 
-void ClassicWire::look_at_streams() {
-    next_look_.expires_after(kLookAgain);
+void ClassicWire::look_later(std::chrono::microseconds delay) {
+    next_look_.expires_after(delay);
     next_look_.async_wait([this](error_code cancelled) {
-        if (cancelled || stopping_) {
-            return;
-        }
-        std::erase_if(streams_, [](const auto& connection) { return !connection->read_in_passing(); });
-        if (!streams_.empty()) {
+        if (!cancelled && !stopping_) {
             look_at_streams();
         }
     });
+}
+
+void ClassicWire::look_at_streams() {
+    size_t fullest = 0;
+    std::erase_if(streams_, [&](const auto& connection) {
+        const std::optional<size_t> taken = connection->read_in_passing();
+        fullest = std::max(fullest, taken.value_or(0));
+        return !taken;
+    });
+    if (!streams_.empty()) {
+        pace_ = next_pace(pace_, fullest);
+        look_later(fullest > kFull ? std::chrono::microseconds(0) : pace_);
+    }
 }
 
 void ClassicWire::dump(Dump what) {

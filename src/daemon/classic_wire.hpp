@@ -12,6 +12,7 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/asio/steady_timer.hpp>
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -71,6 +72,7 @@ private:
     std::shared_ptr<Client> client_of(const base::Descriptor& socket, uint64_t start_time);
     void refuse(uint32_t pid, const std::string& why);
     void look_by_the_clock(std::shared_ptr<Connection> connection);
+    void look_later(std::chrono::microseconds delay);
     void look_at_streams();
     void note_unknown_free(Client& client, const sources::classic_wire::Request& request);
     void dump(Dump what);
@@ -89,6 +91,7 @@ private:
     uint64_t last_connection_ = 0;
     std::vector<std::shared_ptr<Connection>> streams_;  // looked at by the clock
     boost::asio::steady_timer next_look_;
+    std::chrono::microseconds pace_{};   // of the looks
     std::vector<unsigned char> buffer_;  // what was just received; of no connection
     std::array<bool, 2> is_dumping_{};   // by Dump
     std::array<bool, 2> dump_again_{};
