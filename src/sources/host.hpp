@@ -4,9 +4,11 @@
 // What a host shows without the help of any process: the driver's devices and who holds them, and the regions of stock tt-metal.
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "base/descriptor.hpp"
 #include "census/census.hpp"
 #include "sources/driver/driver.hpp"
 #include "sources/proc.hpp"
@@ -15,6 +17,8 @@ namespace ttmem::sources {
 
 struct HostFacts {
     std::shared_ptr<const census::Driver> driver;
+    // Of its holders, in their order: the kernel's word on their end, until the next look. Empty: there was no handle to be had.
+    std::vector<std::shared_ptr<const base::Descriptor>> holder_handles;
     std::vector<census::TotalsOnly> totals_only;
     std::vector<census::Skipped> skipped;
 };
@@ -30,6 +34,8 @@ public:
     HostFacts look();
 
 private:
+    std::optional<std::shared_ptr<const base::Descriptor>> handle_of(const census::Identity& identity) const;
+
     std::string root_;
     Proc proc_;
     driver::DriverTree driver_;
