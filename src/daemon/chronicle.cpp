@@ -6,6 +6,8 @@
 #include <chrono>
 #include <future>
 
+#include "census/arithmetic.hpp"
+
 namespace ttmem::daemon {
 
 using history::What;
@@ -23,6 +25,12 @@ uint64_t epoch_now() {
     using std::chrono::system_clock;
     return static_cast<uint64_t>(
         std::chrono::duration_cast<std::chrono::nanoseconds>(system_clock::now().time_since_epoch()).count());
+}
+
+void add_to(FailureTotals& sum, const FailureTotals& part) {
+    for (size_t type = 0; type < sum.size(); ++type) {
+        sum[type] = census::saturating_add(sum[type], part[type]);
+    }
 }
 
 std::string_view name_of(What what) {
@@ -133,6 +141,7 @@ void Chronicle::leave(uint32_t number, Followed& one) {
     of_the_left_.followed += last.followed;
     of_the_left_.lost += last.lost;
     of_the_left_.defects += last.defects;
+    add_to(of_the_left_.failures, last.failures);
     counts_.erase(number);
 }
 
@@ -199,6 +208,11 @@ void Chronicle::publish_counts(uint32_t number, const Followed& one) {
     counts.followed = one.follower.followed();
     counts.lost = one.follower.lost();
     counts.defects = one.defect ? 1 : 0;
+    for (size_t type = 0; type < counts.failures.size(); ++type) {
+        // A process may write anything there; a counter that falls would mean a new one.
+        const uint64_t ever = one.ledger->failure_count(static_cast<segment::FailureType>(type));
+        counts.failures[type] = std::max(counts.failures[type], ever);
+    }
 }
 
 std::vector<uint32_t> Chronicle::devices_of(const Followed& one, uint32_t set) const {
@@ -332,6 +346,15 @@ void Chronicle::annotate(census::Figures& figures) {
 uint64_t Chronicle::newest_event() const {
     const std::lock_guard lock(counts_mutex_);
     return newest_;
+}
+
+FailureTotals Chronicle::failures() const {
+    const std::lock_guard lock(counts_mutex_);
+    FailureTotals sum = of_the_left_.failures;
+    for (const auto& entry : counts_) {
+        add_to(sum, entry.second.failures);
+    }
+    return sum;
 }
 
 view::EventView Chronicle::describe(const history::Record& record) const {

@@ -4,6 +4,7 @@
 // Follows every attached process, on a thread of its own: keeps the last events, writes the event log, samples used bytes and
 // audits one ledger a second. State is never taken from here: whoever wants to know what is live reads the ledgers.
 
+#include <array>
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <cstdint>
@@ -25,6 +26,9 @@
 
 namespace ttmem::daemon {
 
+// How many failures there ever were, by census::FailureType.
+using FailureTotals = std::array<uint64_t, segment::kFailureTypes>;
+
 class Chronicle {
 public:
     // All work is done on `thread`, which runs one thing at a time.
@@ -43,6 +47,9 @@ public:
     // Any thread, at once: adds what only this knows to figures just counted.
     void annotate(census::Figures& figures);
     uint64_t newest_event() const;
+
+    // Any thread, at once: those of all who are and were followed. It never falls, whoever dies.
+    FailureTotals failures() const;
 
     // Any thread; waits for a look at the rings of one process at most. `may_see` decides by the user of the process.
     using MaySee = std::function<bool(uint32_t uid)>;
@@ -69,6 +76,7 @@ private:
         uint64_t followed = 0;
         uint64_t lost = 0;
         uint64_t defects = 0;
+        FailureTotals failures{};
         uint64_t at_last_sample = 0;  // followed and lost
         uint64_t per_second = 0;
     };

@@ -213,6 +213,20 @@ TEST_F(ChronicleTest, CountersThatDifferFromTheLedgerAreADefectThatIsToldCounted
     EXPECT_EQ(figures.inexact[0].reason, "defect: counters differ from the ledger");
 }
 
+TEST_F(ChronicleTest, FailuresOfTheDeadStayCountedAndNoProcessCanTakeOneBack) {
+    segment.header().failures[0] = 3;
+    segment.header().failures[2] = 1;
+    attach();
+    wait_for([&] { return chronicle->failures() == FailureTotals{3, 0, 1}; });
+    segment.header().failures[0] = 2;
+    segment.header().failures[1] = UINT64_MAX;
+    wait_for([&] { return chronicle->failures()[1] == UINT64_MAX; });
+    EXPECT_EQ(chronicle->failures()[0], 3u);
+    chronicle->died(1);
+    let_it_work();
+    EXPECT_EQ(chronicle->failures(), (FailureTotals{3, UINT64_MAX, 1}));
+}
+
 TEST_F(ChronicleTest, UsedBytesAreSampled) {
     segment.add(census::allocation(mesh, Kind::l1, 0x100, 40, 64));
     attach();

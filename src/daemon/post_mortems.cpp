@@ -35,7 +35,11 @@ void PostMortems::add(census::Dead dead) {
     if (same != kept_.end() && same->dead.process.source < process.source) {
         return;
     }
-    if (same != kept_.end()) {
+    const bool is_new = same == kept_.end();
+    const bool was_holding = !is_new && same->held_something;
+    deaths_.all += is_new ? 1 : 0;
+    deaths_.holding_memory += kept.held_something && !was_holding ? 1 : 0;
+    if (!is_new) {
         take_out(same, dropped);
     }
     bytes_ += kept.bytes;
@@ -66,6 +70,11 @@ std::vector<census::Dead> PostMortems::newest_first() const {
 uint64_t PostMortems::dropped() const {
     const std::lock_guard lock(mutex_);
     return dropped_;
+}
+
+PostMortems::Deaths PostMortems::deaths() const {
+    const std::lock_guard lock(mutex_);
+    return deaths_;
 }
 
 size_t PostMortems::size() const {

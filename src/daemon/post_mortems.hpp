@@ -28,6 +28,13 @@ public:
 
     std::vector<census::Dead> newest_first() const;
     size_t size() const;
+
+    // That were ever added, kept or not.
+    struct Deaths {
+        uint64_t all = 0;
+        uint64_t holding_memory = 0;  // with something not freed
+    };
+    Deaths deaths() const;
     uint64_t dropped() const;
 
 private:
@@ -44,6 +51,7 @@ private:
     std::deque<Kept> kept_;  // oldest first
     uint64_t bytes_ = 0;
     uint64_t dropped_ = 0;
+    Deaths deaths_;
 };
 
 }  // namespace ttmem::daemon

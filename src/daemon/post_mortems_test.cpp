@@ -51,6 +51,8 @@ TEST_F(PostMortemsTest, AProcessThatTwoSourcesKnewIsKeptOnceByItsSegment) {
         ASSERT_THAT(pids_in(some), ElementsAre(1));
         EXPECT_EQ(some.newest_first()[0].process.source, census::Source::segment);
         EXPECT_EQ(some.dropped(), 0u);
+        EXPECT_EQ(some.deaths().all, 1u);
+        EXPECT_EQ(some.deaths().holding_memory, 1u);
     }
 }
 
@@ -60,6 +62,15 @@ TEST_F(PostMortemsTest, WhatHeldNothingGoesBeforeWhatHeldSomething) {
     die(some, 2, false);
     die(some, 3);
     EXPECT_THAT(pids_in(some), ElementsAre(3, 1));
+}
+
+TEST_F(PostMortemsTest, DeathsAreCountedWhetherTheyAreKeptOrNot) {
+    PostMortems some({1, UINT64_MAX});
+    die(some, 1);
+    die(some, 2, false);
+    die(some, 3);
+    EXPECT_EQ(some.deaths().all, 3u);
+    EXPECT_EQ(some.deaths().holding_memory, 2u);
 }
 
 TEST_F(PostMortemsTest, BytesAreBoundedAndTheNewestIsKeptAllTheSame) {
