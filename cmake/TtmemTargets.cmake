@@ -25,6 +25,7 @@ set(TTMEM_PACKAGES
     "gmock_main|GTest|GTest::gmock_main"
     "gtest|GTest|GTest::gtest"
     "json|nlohmann_json|nlohmann_json::nlohmann_json"
+    "prometheus|prometheus-cpp|prometheus-cpp::core"
     "rapidcheck|rapidcheck|rapidcheck"
     "threads|Threads|Threads::Threads"
     "tomlplusplus|tomlplusplus|tomlplusplus::tomlplusplus")

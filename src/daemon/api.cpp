@@ -7,6 +7,7 @@
 
 #include "daemon/api_parameters.hpp"
 #include "daemon/api_question.hpp"
+#include "daemon/metrics.hpp"
 #include "view/json.hpp"
 
 namespace ttmem::daemon {
@@ -52,6 +53,7 @@ const std::vector<Api::Route>& Api::routes() {
         {"/v1/history", &Api::history, Where::workers, {"device", "kind", "since"}},
         {"/v1/events", &Api::events, Where::workers, {"since", "limit", "stream"}},
         {"/v1/stream", nullptr, Where::loop, {}},
+        {"/metrics", nullptr, Where::loop, {"processes"}},
     };
     return kRoutes;
 }
@@ -83,6 +85,9 @@ void Api::handle(http::Request request, const std::shared_ptr<http::Answer>& ans
         Question{std::move(request.target), *viewer, std::move(request.last_event_id)});
     if (route->path == "/v1/stream") {
         return feed_.subscribe(answer->begin_stream(), question->last_event_id);
+    }
+    if (route->path == "/metrics") {
+        return send_metrics(*question, answer);
     }
     if (route->path == "/v1/events" && is_yes(question->parameters(), "stream")) {
         return stream_events(*question, *answer);
@@ -120,7 +125,7 @@ Response Api::health(const Question& /*question*/) const {
             {}};
 }
 
-Response Api::self(const Question& /*question*/) const {
+view::SelfView Api::look_at_self() const {
     view::SelfView self;
     self.origin = view::read_here();
     self.origin.source = "daemon";
@@ -128,7 +133,33 @@ Response Api::self(const Question& /*question*/) const {
     self.post_mortems = parts_.post_mortems.size();
     parts_.chronicle.describe(self);
     parts_.describe_self(self);
-    return {200, "application/json", view::to_json(self), {}};
+    return self;
+}
+
+Response Api::self(const Question& /*question*/) const {
+    return {200, "application/json", view::to_json(look_at_self()), {}};
+}
+
+// Who may see totals sees metrics, but for the series of processes: a server would keep them for years, and tell all who
+// ask it what each user ran.
+void Api::send_metrics(const Question& question, const std::shared_ptr<http::Answer>& answer) const {
+    const bool is_asked_for = is_yes(question.parameters(), "processes");
+    if (!is_asked_for && question.parameters().contains("processes") &&
+        !is_no(question.parameters(), "processes")) {
+        return answer->send(Response::error(400, "'processes' is true or false"));
+    }
+    if (is_asked_for && !question.viewer.sees_anybody()) {
+        return answer->send(Response::error(
+            403,
+            "series of processes need the daemon's token over TCP (ttmemd --token-file FILE, and "
+            "'Authorization: Bearer TOKEN'), or the Unix socket; without 'processes' all may ask"));
+    }
+    const auto processes = is_asked_for ? ProcessSeries::yes : ProcessSeries::no;
+    asio::post(parts_.workers, [this, processes, answer, self = look_at_self()] {
+        const Readings readings{look(census::Depth::ledgers).figures, self, parts_.chronicle.failures(),
+                                parts_.post_mortems.deaths()};
+        answer->send({200, kMetricsType, to_metrics(readings, processes), {}});
+    });
 }
 
 Response Api::status(const Question& question) const {

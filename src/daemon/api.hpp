@@ -45,6 +45,7 @@ private:
     static const std::vector<Route>& routes();
 
     view::View look(census::Depth depth) const;
+    view::SelfView look_at_self() const;  // on the loop
     base::Expected<census::Census> open_to(const Question& question, std::optional<uint32_t> pid) const;
 
     http::Response health(const Question& question) const;
@@ -57,6 +58,8 @@ private:
     http::Response post_mortems(const Question& question) const;
     http::Response history(const Question& question) const;
     http::Response events(const Question& question) const;
+
+    void send_metrics(const Question& question, const std::shared_ptr<http::Answer>& answer) const;
 
     // A reader of events that wants each as it happens.
     struct EventReader {
