@@ -21,13 +21,25 @@ std::optional<uint64_t> SmallestFree::bytes(std::optional<uint64_t> where_nothin
     return smallest_ ? smallest_ : where_nothing_is_held;
 }
 
+namespace {
+
+// Whether a chip is behind another one. The driver lists those on the bus, and only by their ASIC ids can the others be told.
+std::optional<bool> is_remote(const Census& census, const DeviceTable::Device& device) {
+    if (device.driver != nullptr || census.device_ids->was_placed(device.info.asic_id)) {
+        return false;
+    }
+    const bool can_tell = census.driver && !census.driver->devices.empty() && device.info.asic_id != 0 &&
+                          std::all_of(census.driver->devices.begin(), census.driver->devices.end(),
+                                      [](const DriverDevice& one) { return one.asic_id.has_value(); });
+    return can_tell ? std::optional(true) : std::nullopt;
+}
+
+}  // namespace
+
 Counting::Counting(const Census& census) : reports(read_reports(census)), table(census, reports) {
     for (const DeviceTable::Device& device : table.devices()) {
         figures.devices.push_back(describe(device));
-        const bool has_bus = census.driver && !census.driver->devices.empty();
-        if (has_bus && (device.driver != nullptr || device.info.asic_id != 0)) {
-            figures.devices.back().is_remote = device.driver == nullptr;
-        }
+        figures.devices.back().is_remote = is_remote(census, device);
     }
     workings.resize(figures.devices.size());
 }
@@ -109,6 +121,7 @@ Figures count(const Census& census, Depth depth) {
     }
     count_totals_only(counting, census);
     count_untracked(counting, census);
+    note_unnamed_devices(counting, census);
     std::stable_sort(counting.figures.processes.begin(), counting.figures.processes.end(),
                      [](const auto& a, const auto& b) { return a.pid < b.pid; });
     for (size_t i = 0; i < counting.figures.devices.size(); ++i) {

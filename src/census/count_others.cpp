@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <string>
 
 #include "census/counting.hpp"
 
@@ -76,6 +77,25 @@ void count_untracked(Counting& counting, const Census& census) {
                                             "untracked: it has devices open and reports nothing, so what it "
                                             "holds is in no figure",
                                             devices, false});
+    }
+}
+
+void note_unnamed_devices(Counting& counting, const Census& census) {
+    for (size_t i = 0; census.driver && i < census.driver->devices.size(); ++i) {
+        const DriverDevice& device = census.driver->devices[i];
+        const bool is_held = std::any_of(
+            census.driver->holders.begin(), census.driver->holders.end(), [&](const Holder& holder) {
+                return std::binary_search(holder.devices.begin(), holder.devices.end(), device.id);
+            });
+        if (device.asic_id || !is_held) {
+            continue;
+        }
+        counting.workings[counting.table.position_of(device)].is_untold.fill(true);
+        counting.figures.inexact.push_back(
+            {0,
+             "device " + std::to_string(device.id) +
+                 " has no ASIC id in the driver: what is held on it may stand under another number",
+             1, false});
     }
 }
 

@@ -123,8 +123,20 @@ TEST_F(CountOthers, ADriverThatComesLaterRenumbersNobody) {
     EXPECT_EQ(count(census).devices[0].id, 0u);
     driver.devices = {on_the_bus(0, 0x20), on_the_bus(1, 0x10)};
     const Figures all = figures();
+    ASSERT_THAT(all.devices, SizeIs(2));
     EXPECT_EQ(all.devices[0].asic_id, 0x10u) << "as it was called before";
-    EXPECT_THAT(all.devices, SizeIs(2));
+    EXPECT_EQ(all.devices[1].asic_id, 0x20u);
+    EXPECT_EQ(all.devices[1].id, 2u) << "0 is taken, and 1 is the driver's for another";
+}
+
+TEST_F(CountOthers, ADeviceThatLeftTheBusIsNotRemote) {
+    census.processes.push_back(segment.process(7));
+    EXPECT_EQ(figures().devices[0].is_remote, false);
+    driver.devices = {on_the_bus(1, 0x20)};
+    const Figures all = figures();
+    EXPECT_EQ(all.devices[0].asic_id, 0x10u);
+    EXPECT_EQ(all.devices[0].is_remote, false);
+    EXPECT_EQ(all.devices[0].driver, std::nullopt);
 }
 
 TEST_F(CountOthers, DevicesOfWhichTheDriverDoesNotTellTheAsicIdKeepTheirNumbers) {
@@ -134,6 +146,20 @@ TEST_F(CountOthers, DevicesOfWhichTheDriverDoesNotTellTheAsicIdKeepTheirNumbers)
     ASSERT_THAT(all.devices, SizeIs(3));
     EXPECT_EQ(all.devices[2].id, 2u);
     EXPECT_EQ(all.devices[2].asic_id, 0x10u);
+    EXPECT_EQ(all.devices[2].is_remote, std::nullopt) << "it may be one of the others";
+    EXPECT_THAT(all.inexact, IsEmpty()) << "as the driver says that nobody holds them";
+}
+
+TEST_F(CountOthers, WhatIsHeldOnADeviceWithoutAnAsicIdIsNotCalledNothing) {
+    driver.devices = {on_the_bus(0, std::nullopt)};
+    driver.holders = {{identity(7), {0}}};
+    census.processes.push_back(segment.process(7));
+    const Figures all = figures();
+    ASSERT_THAT(all.devices, SizeIs(2));
+    EXPECT_FALSE(all.devices[0].memory[kDram].is_known);
+    EXPECT_EQ(all.devices[1].memory[kDram].used, 400u);
+    ASSERT_THAT(all.inexact, SizeIs(1));
+    EXPECT_THAT(all.inexact[0].reason, HasSubstr("device 0 has no ASIC id"));
 }
 
 TEST_F(CountOthers, WhatOnlyTotalsAreKnownOfCountsByThem) {

@@ -66,6 +66,9 @@ void count_ledger(Counting& counting, size_t report);
 void count_totals_only(Counting& counting, const Census& census);
 void count_untracked(Counting& counting, const Census& census);
 
+// Who holds a device of which the driver does not tell the ASIC id may speak of it under that id, and so as of another one.
+void note_unnamed_devices(Counting& counting, const Census& census);
+
 ProcessFigures introduce(const Identity& identity, std::string state, Source source);
 
 // Adds every reason why its figures are less than exact.

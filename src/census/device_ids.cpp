@@ -8,12 +8,20 @@ namespace ttmem::census {
 void DeviceIds::place(const std::vector<std::pair<uint64_t, uint32_t>>& ids_by_asic_id) {
     const std::lock_guard lock(mutex_);
     for (const auto& [asic_id, id] : ids_by_asic_id) {
+        if (placed_.size() < kMost) {
+            placed_.insert(asic_id);
+        }
         const bool is_taken = std::any_of(
             ids_.begin(), ids_.end(), [&, wanted = id](const auto& known) { return known.second == wanted; });
         if (ids_.size() < kMost && !is_taken && ids_.try_emplace(asic_id, id).second) {
             next_ = std::max(next_, id + 1);
         }
     }
+}
+
+bool DeviceIds::was_placed(uint64_t asic_id) const {
+    const std::lock_guard lock(mutex_);
+    return placed_.contains(asic_id);
 }
 
 void DeviceIds::leave_free(uint32_t below) {

@@ -5,6 +5,7 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -21,6 +22,9 @@ public:
     // The driver's numbers. A device that was met before keeps the number that it has.
     void place(const std::vector<std::pair<uint64_t, uint32_t>>& ids_by_asic_id);
 
+    // Whether the driver ever knew it: then it is not behind another chip, also when it has left the bus.
+    bool was_placed(uint64_t asic_id) const;
+
     // No other device gets these numbers: the driver has given them to devices of which it does not tell the ASIC id.
     void leave_free(uint32_t below);
 
@@ -35,6 +39,7 @@ public:
 private:
     mutable std::mutex mutex_;
     std::map<uint64_t, uint32_t> ids_;
+    std::set<uint64_t> placed_;
     uint32_t next_ = 0;
 };
 

@@ -115,7 +115,13 @@ void DeviceTable::number_all(const Census& census, const std::vector<Report>& re
         }
         ids_->place(placed);
     }
+    // Also those of the driver: another device may have had the number of one before it came.
     std::vector<uint64_t> asic_ids = asic_ids_in(reports);
+    for (size_t i = 0; census.driver && i < census.driver->devices.size(); ++i) {
+        if (const auto& asic_id = census.driver->devices[i].asic_id) {
+            asic_ids.push_back(*asic_id);
+        }
+    }
     for (const TotalsOnly& process : census.totals_only) {
         for (const DeviceTotals& device : process.devices) {
             asic_ids.push_back(device.asic_id);

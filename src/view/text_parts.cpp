@@ -51,8 +51,10 @@ std::string nobody_text(const Origin& origin, const std::vector<census::Inexactn
                "\n"
                "A process is tracked if it starts with TT_ALLOC_TRACKING_ENABLED=1, for example:\n"
                "    TT_ALLOC_TRACKING_ENABLED=1 python3 model.py\n"
-               "Those of other users are shown to root alone.\n",
-               coloured(origin.host, Tone::title, style)) +
+               "{}",
+               coloured(origin.host, Tone::title, style),
+               origin.source == "direct" ? "Without ttmemd those of other users are shown to root alone.\n"
+                                         : "") +
            inexact_text(inexact, style);
 }
 
