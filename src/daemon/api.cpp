@@ -140,8 +140,8 @@ Response Api::self(const Question& /*question*/) const {
     return {200, "application/json", view::to_json(look_at_self()), {}};
 }
 
-// Who may see totals sees metrics, but for the series of processes: a server would keep them for years, and tell all who
-// ask it what each user ran.
+// Who may see totals sees metrics, but for the series of processes: a server would keep them for years, and tell all
+// who ask it what each user ran.
 void Api::send_metrics(const Question& question, const std::shared_ptr<http::Answer>& answer) const {
     const bool is_asked_for = is_yes(question.parameters(), "processes");
     if (!is_asked_for && question.parameters().contains("processes") &&

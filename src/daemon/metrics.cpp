@@ -25,8 +25,8 @@ void add_single(Families& families, Family family, double value) {
     families.push_back(std::move(family));
 }
 
-// Reasons are set texts: the words before their colon name them. But why a segment was skipped or a file of the host not
-// read has numbers and paths in it: these are one reason each.
+// Reasons are set texts: the words before their colon name them. But why a segment was skipped or a file of the host
+// not read has numbers and paths in it: these are one reason each.
 std::string name_of_reason(const census::Inexactness& inexact) {
     if (inexact.skipped) {
         return "segment skipped";

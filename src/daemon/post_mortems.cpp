@@ -52,7 +52,7 @@ void PostMortems::add(census::Dead dead) {
     }
 }
 
-void PostMortems::take_out(std::deque<Kept>::iterator one, std::vector<Kept>& out) {
+void PostMortems::take_out(const std::deque<Kept>::iterator& one, std::vector<Kept>& out) {
     bytes_ -= one->bytes;
     out.push_back(std::move(*one));
     kept_.erase(one);

@@ -44,7 +44,7 @@ private:
         bool held_something = false;
     };
 
-    void take_out(std::deque<Kept>::iterator one, std::vector<Kept>& out);
+    void take_out(const std::deque<Kept>::iterator& one, std::vector<Kept>& out);
 
     const Limits limits_;
     mutable std::mutex mutex_;
