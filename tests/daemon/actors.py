@@ -23,6 +23,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(
 
 import libttmem  # noqa: E402  (loading it starts nothing: a client's first call does, after its fork)
 
+os.environ.setdefault("TTMEM_HOST_ROOT", "/no/boards/here")  # those of the machine are in no test
 TTMEM, TTMEMD, SIM = (os.path.join(os.environ["TTMEM_BIN_DIR"], name) for name in ("ttmem", "ttmemd", "ttmem-sim"))
 
 
