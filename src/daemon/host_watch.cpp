@@ -1,42 +1,71 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/host_watch.hpp"
 
-#include <boost/asio/post.hpp>
-#include <chrono>
-#include <future>
-#include <memory>
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+#include <utility>
 
 namespace ttmem::daemon {
 
 namespace {
 
 constexpr auto kLookEvery = std::chrono::milliseconds(1500);
-constexpr auto kWaitAtStart = std::chrono::seconds(2);
+constexpr auto kPatience = std::chrono::seconds(2);
 
 }  // namespace
 
-void HostWatch::start() {
-    const auto looked = std::make_shared<std::promise<void>>();
-    boost::asio::post(thread_, [this, looked] {
-        look();
-        looked->set_value();
-    });
-    looked->get_future().wait_for(kWaitAtStart);
-}
+struct HostWatch::Shared {
+    Shared(Roster& of, Look how) : roster(of), look(std::move(how)) {}
 
-void HostWatch::look() {
-    roster_.set_host(host_.look());
-    next_.expires_after(kLookEvery);
-    next_.async_wait([this](boost::system::error_code error) {
-        if (!error) {
-            look();
+    void run() {
+        std::unique_lock lock(mutex);
+        while (!stopping) {
+            lock.unlock();
+            sources::HostFacts facts = look();
+            lock.lock();
+            if (stopping) {
+                break;
+            }
+            roster.set_host(std::move(facts));
+            has_looked = true;
+            changed.notify_all();
+            changed.wait_for(lock, kLookEvery, [&] { return stopping; });
         }
-    });
+        has_ended = true;
+        changed.notify_all();
+    }
+
+    Roster& roster;  // until `stopping`
+    const Look look;
+    std::mutex mutex;
+    std::condition_variable changed;
+    bool has_looked = false;
+    bool stopping = false;
+    bool has_ended = true;
+};
+
+HostWatch::HostWatch(Roster& roster)
+    : HostWatch(
+          roster, [host = std::make_shared<sources::Host>()] { return host->look(); }, kPatience) {}
+
+HostWatch::HostWatch(Roster& roster, Look look, std::chrono::milliseconds patience)
+    : patience_(patience), shared_(std::make_shared<Shared>(roster, std::move(look))) {}
+
+HostWatch::~HostWatch() { stop(); }
+
+void HostWatch::start() {
+    std::unique_lock lock(shared_->mutex);
+    shared_->has_ended = false;
+    std::thread([shared = shared_] { shared->run(); }).detach();
+    shared_->changed.wait_for(lock, patience_, [&] { return shared_->has_looked; });
 }
 
 void HostWatch::stop() {
-    thread_.stop();
-    thread_.join();
+    std::unique_lock lock(shared_->mutex);
+    shared_->stopping = true;
+    shared_->changed.notify_all();
+    shared_->changed.wait_for(lock, patience_, [&] { return shared_->has_ended; });
 }
 
 }  // namespace ttmem::daemon

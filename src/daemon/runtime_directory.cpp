@@ -33,8 +33,9 @@ std::filesystem::path RuntimeDirectory::standard() {
     if (const char* named = std::getenv("TTMEM_RUNTIME_DIR"); named != nullptr && *named != '\0') {
         return named;
     }
-    // What systemd made for the unit, which runs as a user of its own (RuntimeDirectory=).
-    if (const char* given = std::getenv("RUNTIME_DIRECTORY"); given != nullptr && *given != '\0') {
+    // What systemd made for the unit, which runs as a user of its own (RuntimeDirectory=). Another service's is not for this.
+    if (const char* given = std::getenv("RUNTIME_DIRECTORY");
+        given != nullptr && std::filesystem::path(given).filename() == "ttmem") {
         return given;
     }
     if (geteuid() == 0) {

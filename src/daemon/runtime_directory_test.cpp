@@ -54,10 +54,12 @@ TEST_F(RuntimeDirectoryTest, AFileALinkOrADirectoryThatOthersCanWriteIsRefused) 
 
 TEST_F(RuntimeDirectoryTest, TheEnvironmentNamesItFirst) {
     setenv("TTMEM_RUNTIME_DIR", "/somewhere", 1);
-    setenv("RUNTIME_DIRECTORY", "/run/of-the-unit", 1);
+    setenv("RUNTIME_DIRECTORY", "/of-the-unit/ttmem", 1);
     EXPECT_EQ(RuntimeDirectory::standard(), "/somewhere");
     unsetenv("TTMEM_RUNTIME_DIR");
-    EXPECT_EQ(RuntimeDirectory::standard(), "/run/of-the-unit");
+    EXPECT_EQ(RuntimeDirectory::standard(), "/of-the-unit/ttmem");
+    setenv("RUNTIME_DIRECTORY", "/run/of-another-unit", 1);
+    EXPECT_NE(RuntimeDirectory::standard(), "/run/of-another-unit");
     unsetenv("RUNTIME_DIRECTORY");
     if (geteuid() == 0) {
         EXPECT_EQ(RuntimeDirectory::standard(), "/run/ttmem");
