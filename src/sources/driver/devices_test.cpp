@@ -108,6 +108,17 @@ TEST(Devices, OfAHostComeInTheOrderOfTheirNumbersEachWithItsOwnFacts) {
     }
 }
 
+TEST(Devices, ThatHaveOneAsicIdTogetherHaveNoneAndStayApart) {
+    const TemporaryFolder folder;
+    const Tree tree = make_tree(folder.path, Board::t3000);
+    write_file(tree.attributes(2) / "tt_asic_id", "A51C000000000001\n");  // that of device 0
+    const auto driver = DriverTree(tree.roots()).read();
+    ASSERT_THAT(driver->devices, SizeIs(4));
+    EXPECT_EQ(driver->devices[0].asic_id, std::nullopt);
+    EXPECT_EQ(driver->devices[1].asic_id, 0xa51c'0000'0000'0002);
+    EXPECT_EQ(driver->devices[2].asic_id, std::nullopt);
+}
+
 TEST(Devices, AreNotKnownWithoutADriver) {
     const TemporaryFolder folder;
     EXPECT_EQ(DriverTree(Roots{folder.path / "sys", folder.path / "proc", folder.path / "dev"}).read(),

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sources/driver/driver.hpp"
 
+#include <cstddef>
 #include <cstdint>
+#include <map>
 #include <utility>
 #include <vector>
 
@@ -9,6 +11,23 @@
 #include "sources/driver/holders.hpp"
 
 namespace ttmem::sources::driver {
+
+namespace {
+
+// An ASIC id that two devices have names neither of them: under it one would stand for both.
+void drop_shared_asic_ids(std::vector<census::DriverDevice>& devices) {
+    std::map<uint64_t, size_t> owners;
+    for (const census::DriverDevice& device : devices) {
+        owners[device.asic_id.value_or(0)] += 1;
+    }
+    for (census::DriverDevice& device : devices) {
+        if (owners[device.asic_id.value_or(0)] > 1) {
+            device.asic_id.reset();
+        }
+    }
+}
+
+}  // namespace
 
 DriverTree::DriverTree(Roots roots, Clock clock)
     : roots_(std::move(roots)), clock_(std::move(clock)), proc_(roots_.proc) {}
@@ -27,6 +46,7 @@ std::shared_ptr<const census::Driver> DriverTree::read() {
         ids.push_back(look.device.id);
         driver->devices.push_back(std::move(look.device));
     }
+    drop_shared_asic_ids(driver->devices);
     driver->holders = find_holders(ids, proc_, roots_.proc, roots_.dev);
     return driver;
 }
