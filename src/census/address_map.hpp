@@ -47,7 +47,7 @@ struct AddressMap {
 };
 
 struct MapQuery {
-    std::string device;
+    std::string device = {};
     std::optional<uint32_t> pid = {};
     std::optional<Kind> kind = {};  // of those that have a pool; absent: all that something lies in
     uint64_t limit = 0;             // live blocks of one pool; 0: all

@@ -7,6 +7,7 @@
 #include <CLI/CLI.hpp>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "access/access.hpp"
@@ -23,12 +24,14 @@ struct Common {
     bool json = false;
     bool bytes = false;
     access::Way way = access::Way::daemon_if_there;
-    std::string device;  // as people call one; empty: all
 };
+
+constexpr uint64_t kDefaultLimit = 50;
+constexpr int kUsageError = 2;
 
 void add_json_and_bytes(CLI::App& command, Common& common);
 void add_direct(CLI::App& command, Common& common);
-CLI::Option* add_device(CLI::App& command, std::string& device);
+CLI::Option* add_device(CLI::App& command, std::optional<std::string>& device);
 CLI::Option* add_pid(CLI::App& command, std::optional<uint32_t>& pid);
 CLI::Option* add_kind(CLI::App& command, std::optional<census::Kind>& kind);
 CLI::Option* add_limit(CLI::App& command, uint64_t& limit);
@@ -58,14 +61,14 @@ int show(const base::Expected<access::Answer<View>>& answer, const Common& commo
     for (const std::string& notice : answer->notices) {
         complain(notice);
     }
-    return print(common.json ? view::to_json(answer->view) : as_text(answer->view, style_of_output(common.bytes)));
+    return print(common.json ? view::to_json(answer->view)
+                             : as_text(answer->view, style_of_output(common.bytes)));
 }
 
-void add_now(CLI::App& app, Run& chosen);       // status, ps
-void add_lists(CLI::App& app, Run& chosen);     // allocations, mark, programs
-void add_map(CLI::App& app, Run& chosen);       // map
-void add_past(CLI::App& app, Run& chosen);      // why, post-mortem, history, events
-void add_scripts(CLI::App& app, Run& chosen);   // query, monitor, self
-void add_runtime(CLI::App& app, Run& chosen);   // demo, sim
+void add_now(CLI::App& app, Run& chosen);      // status, ps, programs, map
+void add_live(CLI::App& app, Run& chosen);     // allocations, mark
+void add_past(CLI::App& app, Run& chosen);     // why, post-mortem, history, events
+void add_watch(CLI::App& app, Run& chosen);    // monitor, query, self
+void add_runtime(CLI::App& app, Run& chosen);  // demo, sim
 
 }  // namespace ttmem::cli
