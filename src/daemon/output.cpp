@@ -8,12 +8,14 @@
 #include <cerrno>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace ttmem::daemon {
 
 namespace {
 
 constexpr int kPatienceAtEndMs = 200;
+constexpr size_t kBatch = size_t{64} << 10;
 constexpr size_t kAtOnce = 4096;  // what a pipe that is ready takes without waiting
 
 }  // namespace
@@ -39,13 +41,8 @@ void Output::line(std::string text) {
             ++lost_untold_;
             return;
         }
-        if (lost_untold_ != 0) {
-            lines_.push_back("[log] " + std::to_string(std::exchange(lost_untold_, 0)) +
-                             " lines lost here\n");
-            bytes_ += lines_.back().size();
-        }
         bytes_ += text.size();
-        lines_.push_back(std::move(text));
+        lines_.push_back({std::move(text), std::exchange(lost_untold_, 0)});
     }
     wake_.notify_one();
 }
@@ -75,18 +72,24 @@ void Output::run() {
         }
         // Several lines at a time, so that a fast log is few system calls.
         std::string batch;
-        uint64_t lines = 0;
-        for (; !lines_.empty() && batch.size() < (size_t{64} << 10); ++lines) {
-            batch += lines_.front();
+        std::vector<Line> taken;
+        while (!lines_.empty() && batch.size() < kBatch) {
+            Line& line = taken.emplace_back(std::move(lines_.front()));
             lines_.pop_front();
+            if (line.lost_before != 0) {
+                batch += "[log] " + std::to_string(line.lost_before) + " lines lost here\n";
+            }
+            batch += line.text;
         }
         lock.unlock();
         const bool written = write_all(batch);
         lock.lock();
-        bytes_ -= batch.size();
+        for (const Line& line : taken) {
+            bytes_ -= line.text.size();
+        }
         if (!written) {  // a reader that is gone, or a full disk
-            lost_ += lines + lines_.size();
-            lost_untold_ += lines + lines_.size();
+            std::for_each(taken.begin(), taken.end(), [&](const Line& line) { lose(line); });
+            std::for_each(lines_.begin(), lines_.end(), [&](const Line& line) { lose(line); });
             lines_.clear();
             bytes_ = 0;
             if (ending_) {
@@ -94,6 +97,12 @@ void Output::run() {
             }
         }
     }
+}
+
+// What was to be told with it is still untold.
+void Output::lose(const Line& line) {
+    lost_ += 1;
+    lost_untold_ += 1 + line.lost_before;
 }
 
 // Waits for the reader as long as it takes, but at the end only a little. The descriptor stays as it is: others may

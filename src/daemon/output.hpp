@@ -34,15 +34,21 @@ public:
     uint64_t lost() const;
 
 private:
+    struct Line {
+        std::string text;
+        uint64_t lost_before = 0;  // that are told with it
+    };
+
     void run();
+    void lose(const Line& line);
     bool write_all(const std::string& text);
 
     const int descriptor_;
     const size_t most_bytes_;
     mutable std::mutex mutex_;
     std::condition_variable wake_;
-    std::deque<std::string> lines_;
-    size_t bytes_ = 0;
+    std::deque<Line> lines_;
+    size_t bytes_ = 0;  // of their texts
     uint64_t lost_ = 0;
     uint64_t lost_untold_ = 0;
     bool ending_ = false;
