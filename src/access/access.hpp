@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "view/chronicle.hpp"
 #include "view/view.hpp"
 
 namespace ttmem::access {
@@ -28,7 +29,17 @@ base::Expected<Answer<view::AllocationView>> allocations(const census::Allocatio
 // The same, in groups by query.group.
 base::Expected<Answer<view::GroupView>> groups(const census::AllocationQuery& query, Way way);
 
+base::Expected<Answer<view::ProgramView>> programs(const census::ProgramQuery& query, Way way);
+base::Expected<Answer<view::MapView>> map(const census::MapQuery& query, Way way);
+
+// What failed, and who holds the memory that ran out.
+base::Expected<Answer<view::WhyView>> why(const census::FailureQuery& query, Way way);
+
 // Only a daemon was there: an error where none runs.
+base::Expected<Answer<view::HistoryView>> history(const std::optional<uint32_t>& device,
+                                                  const std::optional<census::Kind>& kind, uint64_t since_ns);
+base::Expected<Answer<view::EventsView>> events(uint64_t since, uint64_t limit);
+base::Expected<Answer<view::SelfView>> self();
 base::Expected<Answer<view::PostMortemListView>> post_mortems();
 base::Expected<Answer<view::PostMortemView>> post_mortem(uint32_t pid, uint64_t limit);
 

@@ -43,6 +43,37 @@ base::Expected<std::string> ask(const std::string& target) {
     return tl::unexpected(std::move(none));
 }
 
+// "/v1/allocations?device=0&sort=age", piece by piece; what is absent is left out.
+class Target {
+public:
+    explicit Target(std::string path) : text_(std::move(path)) {}
+
+    void add(const char* name, const std::string& value) {
+        text_ += (has_parameters_ ? "&" : "?") + std::string(name) + "=" + escape(value);
+        has_parameters_ = true;
+    }
+    void add(const char* name, uint64_t value) { add(name, std::to_string(value)); }
+    void add(const char* name, census::Kind value) { add(name, std::string(census::name_of(value))); }
+    template <class T>
+    void add(const char* name, const std::optional<T>& value) {
+        if (value) {
+            add(name, *value);
+        }
+    }
+
+    const std::string& text() const { return text_; }
+
+private:
+    std::string text_;
+    bool has_parameters_ = false;
+};
+
+std::optional<std::string> if_any(const std::string& text) {
+    return text.empty() ? std::nullopt : std::optional(text);
+}
+
+uint64_t page_size(uint64_t limit) { return limit == 0 || limit > kMostAPage ? kMostAPage : limit; }
+
 template <class View>
 base::Expected<View> ask_for(const std::string& target, base::Expected<View> (*read)(std::string_view)) {
     const auto body = ask(target);
@@ -57,35 +88,22 @@ base::Expected<View> ask_for(const std::string& target, base::Expected<View> (*r
 }  // namespace
 
 std::string target_of(const census::AllocationQuery& query) {
-    std::string target =
-        "/v1/allocations?limit=" +
-        std::to_string(query.limit == 0 || query.limit > kMostAPage ? kMostAPage : query.limit);
-    const auto add = [&](const char* name, std::string_view value) {
-        target += std::string("&") + name + "=" + escape(value);
-    };
-    if (query.device) {
-        add("device", *query.device);
-    }
-    if (query.pid) {
-        add("pid", std::to_string(*query.pid));
-    }
-    if (query.kind) {
-        add("kind", census::name_of(*query.kind));
-    }
-    if (!query.name.empty()) {
-        add("name", query.name);
-    }
+    Target target("/v1/allocations");
+    target.add("limit", page_size(query.limit));
+    target.add("device", query.device);
+    target.add("pid", query.pid);
+    target.add("kind", query.kind);
+    target.add("name", if_any(query.name));
+    target.add("since", query.since);
     if (query.sort != census::Sort::used) {
-        add("sort", census::name_of(query.sort));
+        target.add("sort", std::string(census::name_of(query.sort)));
     }
-    if (query.cursor) {
-        add("cursor", *query.cursor);
-    }
+    target.add("cursor", query.cursor);
     if (query.group) {
-        add("group", census::name_of(*query.group));
-        add("scope_depth", std::to_string(query.scope_depth));
+        target.add("group", std::string(census::name_of(*query.group)));
+        target.add("scope_depth", query.scope_depth);
     }
-    return target;
+    return target.text();
 }
 
 base::Expected<view::View> status() { return ask_for("/v1/status", view::view_from_json); }
@@ -113,6 +131,53 @@ base::Expected<view::GroupView> groups(const census::AllocationQuery& query) {
     grouped.group = query.group.value_or(census::GroupBy::name);
     return ask_for(target_of(grouped), view::groups_from_json);
 }
+
+base::Expected<view::ProgramView> programs(const census::ProgramQuery& query) {
+    Target target("/v1/programs");
+    target.add("limit", page_size(query.limit));
+    target.add("device", query.device);
+    target.add("pid", query.pid);
+    target.add("name", if_any(query.name));
+    return ask_for(target.text(), view::programs_from_json);
+}
+
+base::Expected<view::MapView> map(const census::MapQuery& query) {
+    Target target("/v1/map");
+    target.add("limit", page_size(query.limit));
+    target.add("device", query.device);
+    target.add("pid", query.pid);
+    target.add("kind", query.kind);
+    return ask_for(target.text(), view::map_from_json);
+}
+
+base::Expected<view::FailureView> failures(const census::FailureQuery& query) {
+    Target target("/v1/failures");
+    target.add("limit", page_size(query.limit));
+    target.add("device", query.device);
+    target.add("pid", query.pid);
+    if (query.type) {
+        target.add("type", std::string(census::name_of(*query.type)));
+    }
+    return ask_for(target.text(), view::failures_from_json);
+}
+
+base::Expected<view::HistoryView> history(const std::optional<uint32_t>& device,
+                                          const std::optional<census::Kind>& kind, uint64_t since_ns) {
+    Target target("/v1/history");
+    target.add("since", since_ns);
+    target.add("device", device);
+    target.add("kind", kind);
+    return ask_for(target.text(), view::history_from_json);
+}
+
+base::Expected<view::EventsView> events(uint64_t since, uint64_t limit) {
+    Target target("/v1/events");
+    target.add("since", since);
+    target.add("limit", limit);
+    return ask_for(target.text(), view::events_from_json);
+}
+
+base::Expected<view::SelfView> self() { return ask_for("/v1/self", view::self_from_json); }
 
 base::Expected<view::PostMortemListView> post_mortems() {
     return ask_for("/v1/post-mortems?limit=" + std::to_string(kMostAPage), view::post_mortems_from_json);

@@ -55,4 +55,38 @@ base::Expected<Answer<view::GroupView>> groups(const census::AllocationQuery& qu
                                    notices_of(census)};
 }
 
+base::Expected<Answer<view::ProgramView>> programs(const census::ProgramQuery& query) {
+    census::Census census = look();
+    auto page = census::list_programs(census, query);
+    if (!page) {
+        return tl::unexpected(std::move(page.error()));
+    }
+    return Answer<view::ProgramView>{
+        {view::read_here(), census::count(census, census::Depth::pools).inexact, census.processes.size(),
+         page->total, page->left_aside, std::move(page->programs)},
+        notices_of(census)};
+}
+
+base::Expected<Answer<view::MapView>> map(const census::MapQuery& query) {
+    census::Census census = look();
+    auto maps = census::map_addresses(census, query);
+    if (!maps) {
+        return tl::unexpected(std::move(maps.error()));
+    }
+    return Answer<view::MapView>{{view::read_here(), census::count(census, census::Depth::pools).inexact,
+                                  census.processes.size(), query.device, std::move(*maps)},
+                                 notices_of(census)};
+}
+
+base::Expected<Answer<view::FailureView>> failures(const census::FailureQuery& query) {
+    census::Census census = look();
+    auto page = census::list_failures(census, query);
+    if (!page) {
+        return tl::unexpected(std::move(page.error()));
+    }
+    return Answer<view::FailureView>{{view::read_here(), census.processes.size(), page->total,
+                                      std::move(page->counts), std::move(page->failures)},
+                                     notices_of(census)};
+}
+
 }  // namespace ttmem::access::direct

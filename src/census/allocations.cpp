@@ -13,8 +13,8 @@ namespace ttmem::census {
 namespace {
 
 constexpr std::array<std::string_view, 5> kSorts = {"used", "requested", "age", "address", "name"};
-constexpr std::array<std::string_view, 8> kGroups = {"name", "kind",  "pid",    "device",
-                                                     "set",  "scope", "thread", "owner"};
+constexpr std::array<std::string_view, 9> kGroups = {"name",  "kind",   "pid",   "device", "set",
+                                                     "scope", "thread", "owner", "age"};
 
 template <class Enum>
 std::optional<Enum> find_name(const auto& names, std::string_view name) {
@@ -163,7 +163,8 @@ base::Expected<AllocationPage> list_allocations(const Census& census, const Allo
         }
         cursor->place.text = query.sort == Sort::name ? &cursor->text : nullptr;
     }
-    const auto selection = Selection::of(census, {query.device, query.pid, query.kind, query.name});
+    const auto selection =
+        Selection::of(census, {query.device, query.pid, query.kind, query.name, query.since});
     if (!selection) {
         return tl::unexpected(selection.error());
     }

@@ -47,7 +47,7 @@ std::string_view name_of(Sort sort);
 std::optional<Sort> sort_by_name(std::string_view name);
 
 // What to put together (census/groups.hpp). A scope is the beginning of a name: "decoder.3" of "decoder.3/ttnn::matmul".
-enum class GroupBy : uint8_t { name, kind, pid, device, set, scope, thread, owner };
+enum class GroupBy : uint8_t { name, kind, pid, device, set, scope, thread, owner, age };
 
 std::string_view name_of(GroupBy group);
 std::optional<GroupBy> group_by_name(std::string_view name);
@@ -57,6 +57,8 @@ struct AllocationQuery {
     std::optional<uint32_t> pid = {};
     std::optional<Kind> kind = {};
     std::string name = {};  // a part of the full name, in the case in which it stands there
+    std::optional<uint64_t> since =
+        {};  // only what came after this moment of the host's monotonic clock, in ns
     Sort sort = Sort::used;
     uint64_t limit = 0;                      // 0: all
     std::optional<std::string> cursor = {};  // `next` of the page before

@@ -2,6 +2,8 @@
 #include "census/groups.hpp"
 
 #include <algorithm>
+#include <array>
+#include <string_view>
 #include <tuple>
 #include <unordered_map>
 
@@ -38,8 +40,28 @@ struct Sums {
     }
 };
 
+// Ages, as people speak of them: what is younger than the first second is in the first group.
+struct AgeGroup {
+    uint64_t below_ns;
+    std::string_view name;
+};
+constexpr uint64_t kSecond = 1'000'000'000;
+constexpr std::array<AgeGroup, 7> kAges = {{{kSecond, "under 1 s"},
+                                            {10 * kSecond, "1 to 10 s"},
+                                            {60 * kSecond, "10 s to 1 min"},
+                                            {600 * kSecond, "1 to 10 min"},
+                                            {3600 * kSecond, "10 min to 1 h"},
+                                            {86400 * kSecond, "1 h to 1 day"},
+                                            {UINT64_MAX, "over 1 day"}}};
+
+uint64_t age_group_of(uint64_t age_ns) {
+    const auto* const group = std::find_if(kAges.begin(), kAges.end() - 1,
+                                           [&](const AgeGroup& one) { return age_ns < one.below_ns; });
+    return static_cast<uint64_t>(group - kAges.begin());
+}
+
 // What a slot says about its group, as a number that is good within one ledger.
-uint64_t key_of(const segment::Allocation& a, Kind kind, GroupBy by) {
+uint64_t key_of(const segment::Allocation& a, Kind kind, GroupBy by, const segment::Clock& clock) {
     switch (by) {
         case GroupBy::name:
         case GroupBy::scope:
@@ -55,6 +77,8 @@ uint64_t key_of(const segment::Allocation& a, Kind kind, GroupBy by) {
             return a.thread;
         case GroupBy::owner:
             return a.owner;
+        case GroupBy::age:
+            return age_group_of(clock.age_ns(a.ticks));
     }
     return 0;
 }
@@ -81,7 +105,7 @@ public:
                 return;
             }
             ++allocations_;
-            const size_t number = index.of(key_of(a, kind, by_));
+            const size_t number = index.of(key_of(a, kind, by_, ledger.clock));
             if (number == KeyIndex::kNoRoom) {
                 ++ungrouped_;
                 return;
@@ -226,6 +250,9 @@ private:
                 group.pid = ledger.pid();
                 group.key = std::to_string(key);
                 break;
+            case GroupBy::age:
+                group.key = kAges[key].name;
+                break;
         }
         return group;
     }
@@ -242,7 +269,8 @@ private:
 }  // namespace
 
 base::Expected<GroupPage> list_groups(const Census& census, const AllocationQuery& query) {
-    const auto selection = Selection::of(census, {query.device, query.pid, query.kind, query.name});
+    const auto selection =
+        Selection::of(census, {query.device, query.pid, query.kind, query.name, query.since});
     if (!selection) {
         return tl::unexpected(selection.error());
     }

@@ -145,6 +145,33 @@ TEST_F(Groups, TheOldestTellsItsAge) {
     EXPECT_GT(list_groups(census_, {})->groups.at(0).oldest_age_ns, 0u);
 }
 
+TEST_F(Groups, ByAgeAreTheAgesThatPeopleSpeakOf) {
+    constexpr uint64_t kSecond = 1'000'000'000;
+    const uint64_t now = segment::Clock::now(segment::ClockKind::monotonic_ns).ticks;
+    for (const auto& [age, bytes] : {std::pair<uint64_t, uint64_t>{5, 1}, {7, 2}, {300, 10}}) {
+        segment::Allocation a = dram(bytes, bytes);
+        a.ticks = now - std::min(now, age * kSecond);
+        one_.add(a);
+    }
+    EXPECT_THAT(used({.group = GroupBy::age}), ElementsAre(Pair("1 to 10 min", 10), Pair("1 to 10 s", 3)));
+}
+
+TEST_F(Groups, AndListsCanBeOfWhatCameAfterAMoment) {
+    const uint64_t mark = segment::Clock::now(segment::ClockKind::monotonic_ns).ticks;
+    segment::Allocation before = dram(1, 1);
+    before.ticks = mark - 1;
+    segment::Allocation at = dram(2, 2);
+    at.ticks = mark;
+    segment::Allocation after = dram(4, 4);
+    after.ticks = mark + 1;
+    for (const auto& one : {before, at, after}) {
+        one_.add(one);
+    }
+    EXPECT_THAT(used({.since = mark, .group = GroupBy::pid}), ElementsAre(Pair("7", 4)));
+    AllocationQuery query{.since = mark};
+    EXPECT_EQ(list_allocations(census_, query)->total, 1u);
+}
+
 TEST_F(Groups, ALimitKeepsTheLargestAndTellsHowManyThereAre) {
     for (uint64_t i = 1; i <= 20; ++i) {
         segment::Allocation a = dram(i, i);

@@ -68,6 +68,7 @@ uint32_t list_of(const AllocationQuery& query) {
     add(query.pid ? std::to_string(*query.pid) : "");
     add(query.kind ? name_of(*query.kind) : "");
     add(query.name);
+    add(query.since ? std::to_string(*query.since) : "");
     return hash;
 }
 

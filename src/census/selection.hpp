@@ -21,6 +21,8 @@ struct Filter {
     std::optional<uint32_t> pid = {};
     std::optional<Kind> kind = {};
     std::string name = {};  // a part of the full name, in the case in which it stands there
+    std::optional<uint64_t> since =
+        {};  // only what came after this moment of the host's monotonic clock, in ns
 };
 
 // Texts by which things are sorted and grouped are cut to this: paths of names may be as long as somebody wants them.
@@ -88,7 +90,8 @@ public:
         NameFilter names(ledger.reader(), filter_.name);
         ledger.reader().for_each_live([&](segment::SlotRef slot, const segment::Allocation& a) {
             const std::optional<Kind>& kind = kinds_[static_cast<uint8_t>(a.kind)];
-            if (kind && ledger.sets[a.set].is_asked && names.matches(a.name)) {
+            const bool is_new = !filter_.since || ledger.clock.monotonic_ns(a.ticks) > *filter_.since;
+            if (kind && ledger.sets[a.set].is_asked && is_new && names.matches(a.name)) {
                 take(slot, a, *kind);
             }
             return true;

@@ -1,53 +1,71 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <signal.h>
 
-#include "access/access.hpp"
-#include "cli/demo.hpp"
-#include "cli/options.hpp"
-#include "cli/output.hpp"
-#include "cli/sim.hpp"
-#include "view/json.hpp"
+#include <filesystem>
+#include <vector>
+
+#include "cli/command.hpp"
 #include "view/text.hpp"
 
 namespace ttmem::cli {
 namespace {
 
-// Prints a view, as JSON or by `as_text`, and the notices that came with it.
-template <class View>
-int show(const base::Expected<access::Answer<View>>& answer, const Options& options,
-         std::string (*as_text)(const View&, const view::Style&)) {
-    if (!answer) {
-        complain(answer.error().text);
-        return 1;
-    }
-    for (const std::string& notice : answer->notices) {
-        complain(notice);
-    }
-    return print(options.json ? view::to_json(answer->view)
-                              : as_text(answer->view, style_of_output(options.bytes)));
+int usage_error(const CLI::App& app, const std::string& problem) {
+    const std::vector<CLI::App*> chosen = app.get_subcommands();
+    const std::string command = chosen.empty() ? "ttmem" : "ttmem " + chosen.front()->get_name();
+    complain(problem + "\nusage: " + command + (chosen.empty() ? " [command]" : "") + " [options]; '" +
+             command + " --help' lists them");
+    return kUsageError;
 }
 
-int run(const Options& options) {
-    switch (options.command) {
-        case Command::status:
-            return show(access::status(options.way), options, view::status_text);
-        case Command::ps:
-            return show(access::status(options.way), options, view::ps_text);
-        case Command::allocations:
-            return options.query.group
-                       ? show(access::groups(options.query, options.way), options, view::groups_text)
-                       : show(access::allocations(options.query, options.way), options,
-                              view::allocations_text);
-        case Command::post_mortem:
-            return options.query.pid ? show(access::post_mortem(*options.query.pid, options.query.limit),
-                                            options, view::post_mortem_text)
-                                     : show(access::post_mortems(), options, view::post_mortems_text);
-        case Command::demo:
-            return run_demo(options.bytes);
-        case Command::sim:
-            return run_sim(options.sim_arguments);
+// The programs of the earlier allocation server, by whose names this one is called too: what they took, in the words of this one.
+std::vector<std::string> words_of(int argument_count, const char* const* arguments) {
+    std::vector<std::string> words(arguments + std::min(argument_count, 1), arguments + argument_count);
+    const std::string name =
+        argument_count > 0 ? std::filesystem::path(arguments[0]).filename().string() : "";
+    if (name == "allocation_monitor_client") {
+        words.insert(words.begin(), "monitor");
+    } else if (name == "tt_smi_umd") {
+        // One picture, or one after the other (-w, -r MS).
+        const bool is_watch = std::find(words.begin(), words.end(), "-w") != words.end() ||
+                              std::find(words.begin(), words.end(), "-r") != words.end();
+        std::erase(words, "-w");
+        words.insert(words.begin(), is_watch ? "monitor" : "status");
     }
-    return 1;
+    return words;
+}
+
+int run(std::vector<std::string> words) {
+    CLI::App app("Who holds the device memory of this Tenstorrent host, since when, and why.", "ttmem");
+    app.set_version_flag("--version", "ttmem " TTMEM_VERSION, "Print the version");
+    app.require_subcommand(0, 1);
+    app.get_formatter()->column_width(20);
+    Common common;
+    add_json_and_bytes(app, common);
+    add_direct(app, common);
+    Run chosen = [&common] { return show(access::status(common.way), common, view::status_text); };
+    add_now(app, chosen);
+    add_live(app, chosen);
+    add_past(app, chosen);
+    add_watch(app, chosen);
+    add_runtime(app, chosen);
+    app.footer(
+        "Example:\n  TT_ALLOC_TRACKING_ENABLED=1 python3 model.py &\n  ttmem status\n\n"
+        "'ttmem COMMAND --help' tells more about a command.");
+    try {
+        std::reverse(words.begin(), words.end());  // CLI11 takes them from the end
+        app.parse(std::move(words));
+    } catch (const CLI::CallForHelp&) {
+        // CLI11 looks for --help before it notices a command that does not exist.
+        const std::vector<std::string> unknown = app.remaining(true);
+        return unknown.empty() ? print(app.help())
+                               : usage_error(app, "there is no command or option '" + unknown.front() + "'");
+    } catch (const CLI::CallForVersion& version) {
+        return print(std::string(version.what()) + "\n");
+    } catch (const CLI::ParseError& problem) {
+        return usage_error(app, problem.what());
+    }
+    return chosen();
 }
 
 }  // namespace
@@ -55,6 +73,5 @@ int run(const Options& options) {
 
 int main(int argument_count, char** arguments) {
     signal(SIGPIPE, SIG_IGN);  // a closed pipe is then an error of write(), and print() knows it
-    const ttmem::cli::Parsed parsed = ttmem::cli::parse(argument_count, arguments);
-    return parsed.options ? ttmem::cli::run(*parsed.options) : parsed.exit_code;
+    return ttmem::cli::run(ttmem::cli::words_of(argument_count, arguments));
 }

@@ -16,6 +16,8 @@ namespace {
 
 constexpr size_t kNarrowest = 40;
 
+bool output_is_gone = false;
+
 bool write_all(int file, std::string_view text) {
     while (!text.empty()) {
         const ssize_t written = write(file, text.data(), text.size());
@@ -30,6 +32,18 @@ bool write_all(int file, std::string_view text) {
 bool is_set(const char* variable) {
     const char* value = std::getenv(variable);
     return value != nullptr && *value != '\0';
+}
+
+// By the first of the variables that is set, as the C library does it.
+bool speaks_utf8() {
+    for (const char* variable : {"LC_ALL", "LC_CTYPE", "LANG"}) {
+        if (is_set(variable)) {
+            const std::string_view locale = std::getenv(variable);
+            return locale.find("UTF-8") != std::string_view::npos ||
+                   locale.find("utf8") != std::string_view::npos;
+        }
+    }
+    return false;
 }
 
 // COLUMNS where it is set, else what the terminal says; 0 where nobody says.
@@ -49,6 +63,7 @@ size_t told_width() {
 int print(const std::string& text) {
     if (!write_all(STDOUT_FILENO, text)) {
         if (errno == EPIPE) {
+            output_is_gone = true;
             return 0;
         }
         complain(std::string("can't write the output: ") + strerror(errno));
@@ -56,6 +71,8 @@ int print(const std::string& text) {
     }
     return 0;
 }
+
+bool is_output_gone() { return output_is_gone; }
 
 void complain(const std::string& text) { write_all(STDERR_FILENO, "ttmem: " + text + "\n"); }
 
@@ -69,6 +86,7 @@ view::Style style_of_output(bool bytes) {
     style.cut = is_terminal || width != 0;
     style.colour = is_terminal && !is_dumb && !is_set("NO_COLOR");
     style.bytes = bytes;
+    style.utf8 = speaks_utf8();
     return style;
 }
 

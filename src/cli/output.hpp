@@ -11,6 +11,9 @@ namespace ttmem::cli {
 // said. A reader that has seen enough (ttmem ... | head) is no error.
 int print(const std::string& text);
 
+// Whether a reader has seen enough: then nobody waits for more.
+bool is_output_gone();
+
 // One line on standard error, behind the name of the program.
 void complain(const std::string& text);
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "census/address_map.hpp"
 #include "census/allocations.hpp"
 #include "census/failures.hpp"
 #include "census/groups.hpp"
@@ -95,13 +96,15 @@ base::Expected<census::AllocationQuery> read_query(const Parameters& parameters)
     const auto sort = read_word(parameters, "sort", census::Sort::used, census::sort_by_name,
                                 "used, requested, age, address or name");
     const auto group = read_word(parameters, "group", census::GroupBy::name, census::group_by_name,
-                                 "name, kind, pid, device, set, scope, thread or owner");
+                                 "name, kind, pid, device, set, scope, thread, owner or age");
     const auto depth = read_number(parameters, "scope_depth");
+    const auto since = read_number(parameters, "since");
     for (const std::optional<Error>& error : {common ? std::nullopt : std::optional(common.error()),
                                               kind ? std::nullopt : std::optional(kind.error()),
                                               sort ? std::nullopt : std::optional(sort.error()),
                                               group ? std::nullopt : std::optional(group.error()),
-                                              depth ? std::nullopt : std::optional(depth.error())}) {
+                                              depth ? std::nullopt : std::optional(depth.error()),
+                                              since ? std::nullopt : std::optional(since.error())}) {
         if (error) {
             return tl::unexpected(*error);
         }
@@ -111,6 +114,7 @@ base::Expected<census::AllocationQuery> read_query(const Parameters& parameters)
     query.pid = common->pid;
     query.kind = *kind;
     query.name = common->name;
+    query.since = *since;
     query.sort = *sort;
     query.limit = common->limit;
     query.cursor = text_of(parameters, "cursor");
@@ -175,6 +179,28 @@ Response Api::allocations(const Question& question) const {
         return pieces->next().value_or("");
     };
     return response;
+}
+
+Response Api::map(const Question& question) const {
+    const auto common = read_common(question.parameters());
+    const auto kind = read_kind(question.parameters());
+    if (!common || !kind) {
+        return failed(!common ? common.error() : kind.error());
+    }
+    if (!common->device) {
+        return Response::error(400, "a map is of one device: 'device' is missing");
+    }
+    const auto census = open_to(question, common->pid);
+    if (!census) {
+        return Response::error(403, census.error().text);
+    }
+    auto maps = census::map_addresses(*census, {*common->device, common->pid, *kind, common->limit});
+    if (!maps) {
+        return failed(maps.error());
+    }
+    return json(
+        view::to_json(view::MapView{origin(), inexactness(parts_.roster.census(), *census, question.viewer),
+                                    census->processes.size(), *common->device, std::move(*maps)}));
 }
 
 Response Api::programs(const Question& question) const {

@@ -36,6 +36,8 @@ Column key_column(GroupBy by) {
             return {"THREAD"};
         case GroupBy::owner:
             return {"OWNER"};
+        case GroupBy::age:
+            return {"AGE", kLeft};
     }
     return {"KEY"};
 }

@@ -17,7 +17,9 @@ std::string to_json(const View& view);
 std::string to_json(const AllocationView& view);
 std::string to_json(const GroupView& view);
 std::string to_json(const ProgramView& view);
+std::string to_json(const MapView& view);
 std::string to_json(const FailureView& view);
+std::string to_json(const WhyView& view);
 std::string to_json(const PostMortemListView& view);
 std::string to_json(const PostMortemView& view);
 
@@ -41,6 +43,7 @@ base::Expected<View> view_from_json(std::string_view text);
 base::Expected<AllocationView> allocations_from_json(std::string_view text);
 base::Expected<GroupView> groups_from_json(std::string_view text);
 base::Expected<ProgramView> programs_from_json(std::string_view text);
+base::Expected<MapView> map_from_json(std::string_view text);
 base::Expected<FailureView> failures_from_json(std::string_view text);
 base::Expected<PostMortemListView> post_mortems_from_json(std::string_view text);
 base::Expected<PostMortemView> post_mortem_from_json(std::string_view text);

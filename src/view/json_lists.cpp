@@ -77,6 +77,44 @@ void fields(auto& io, Like<ProgramView> auto& view) {
     io("programs", view.programs);
 }
 
+void fields(auto& io, Like<census::MapBlock> auto& block) {
+    io("address", block.address);
+    io("bytes", block.bytes);
+    io("free", block.is_free);
+    io("requested", block.requested);
+    io("used", block.used);
+    io("owner", block.owner);
+    io("age_ns", block.age_ns);
+    io("name", block.name);
+}
+
+void fields(auto& io, Like<census::AddressMap> auto& map) {
+    io("pid", map.pid);
+    io("set", map.set);
+    io("devices", map.devices);
+    io("kind", map.kind);
+    io.object("bank", [&](auto& bank) {
+        bank("base", map.bank.base);
+        bank("size", map.bank.size);
+        bank("banks", map.bank.banks);
+    });
+    io("used", map.used);
+    io("free", map.free);
+    io("largest_free", map.largest_free);
+    io("left_out", map.left_out);
+    io("blocks", map.blocks);
+}
+
+void fields(auto& io, Like<MapView> auto& view) {
+    head(io, view.origin);
+    io.derived("exact", view.is_exact());
+    io("inexact", view.inexact);
+    io("tracked_processes", view.processes);
+    io("device", view.device);
+    io.derived("bytes_are", "in one bank; requested and used of a block: in all banks");
+    io("maps", view.maps);
+}
+
 void fields(auto& io, Like<FailureView> auto& view) {
     head(io, view.origin);
     io("tracked_processes", view.processes);
@@ -84,6 +122,18 @@ void fields(auto& io, Like<FailureView> auto& view) {
     io.derived("left_out", view.left_out());
     io("counts", view.counts);
     io("failures", view.failures);
+}
+
+void fields(auto& io, Like<HoldersView> auto& holders) {
+    io("device", holders.device);
+    io("kind", holders.kind);
+    io("by_process", holders.by_process);
+    io("by_name", holders.by_name);
+}
+
+void fields(auto& io, Like<WhyView> auto& view) {
+    fields(io, view.failures);
+    io("holders", view.holders);
 }
 
 // One allocation a line, and each is text before the next is taken up.
@@ -121,6 +171,8 @@ std::string to_json(const AllocationView& view) {
 
 std::string to_json(const GroupView& view) { return write_document(view); }
 std::string to_json(const ProgramView& view) { return write_document(view); }
+std::string to_json(const MapView& view) { return write_document(view); }
+std::string to_json(const WhyView& view) { return write_document(view); }
 std::string to_json(const FailureView& view) { return write_document(view); }
 
 base::Expected<AllocationView> allocations_from_json(std::string_view text) {
@@ -130,6 +182,7 @@ base::Expected<GroupView> groups_from_json(std::string_view text) { return read_
 base::Expected<ProgramView> programs_from_json(std::string_view text) {
     return read_document<ProgramView>(text);
 }
+base::Expected<MapView> map_from_json(std::string_view text) { return read_document<MapView>(text); }
 base::Expected<FailureView> failures_from_json(std::string_view text) {
     return read_document<FailureView>(text);
 }

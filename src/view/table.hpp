@@ -15,7 +15,8 @@ struct Style {
     size_t width = 80;
     bool colour = false;
     bool bytes = false;
-    bool cut = true;  // else cells keep their length: for pipes, where somebody searches
+    bool cut = true;    // else cells keep their length: for pipes, where somebody searches
+    bool utf8 = false;  // letters beyond ASCII may be used for drawing
 };
 
 enum class Tone { plain, title, good, warn, bad };

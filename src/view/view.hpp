@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "census/address_map.hpp"
 #include "census/allocations.hpp"
 #include "census/failures.hpp"
 #include "census/figures.hpp"
@@ -86,6 +87,18 @@ struct ProgramView {
     bool operator==(const ProgramView&) const = default;
 };
 
+// Who is where on one device.
+struct MapView {
+    Origin origin;
+    std::vector<census::Inexactness> inexact;
+    uint64_t processes = 0;  // tracked ones, whatever was asked for
+    std::string device;      // as it was asked for
+    std::vector<census::AddressMap> maps;
+
+    bool is_exact() const { return inexact.empty(); }
+    bool operator==(const MapView&) const = default;
+};
+
 // What did not work.
 struct FailureView {
     Origin origin;
@@ -96,6 +109,24 @@ struct FailureView {
 
     uint64_t left_out() const { return total - std::min<uint64_t>(total, failures.size()); }
     bool operator==(const FailureView&) const = default;
+};
+
+// Who holds a kind of memory that ran out, in groups by name and process, the largest first.
+struct HoldersView {
+    std::string device;
+    census::Kind kind = census::Kind::dram;
+    std::vector<census::Group> by_process;
+    std::vector<census::Group> by_name;
+
+    bool operator==(const HoldersView&) const = default;
+};
+
+// What did not work, and who is in the way.
+struct WhyView {
+    FailureView failures;
+    std::vector<HoldersView> holders;
+
+    bool operator==(const WhyView&) const = default;
 };
 
 // The processes that died while somebody watched.

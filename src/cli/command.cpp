@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/command.hpp"
+
+#include <charconv>
+
+namespace ttmem::cli {
+
+namespace {
+
+const std::vector<std::string> kKinds = {"dram", "l1", "l1_small", "trace", "cb", "kernel", "system_memory"};
+
+}  // namespace
+
+std::string refuse_what_is_no_number(const std::string& text) {
+    uint64_t number = 0;
+    const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
+    const bool is_number = problem == std::errc() && end == text.data() + text.size();
+    return is_number ? "" : "'" + text + "' is no number from 0 up";
+}
+
+void add_json_and_bytes(CLI::App& command, Common& common) {
+    command.add_flag("--json", common.json, "Print JSON: the view, for scripts");
+    command.add_flag("--bytes", common.bytes, "Print plain bytes instead of KiB, MiB, GiB");
+}
+
+void add_direct(CLI::App& command, Common& common) {
+    command.add_flag_callback(
+        "--direct", [&common] { common.way = access::Way::direct; },
+        "Look by itself, also where a daemon runs");
+}
+
+CLI::Option* add_device(CLI::App& command, std::optional<std::string>& device) {
+    return command
+        .add_option_function<std::string>(
+            "-d,--device", [&device](const std::string& text) { device = text; },
+            "Only this device: its number, /dev/tenstorrent/N, its place on the bus or its ASIC id (0x...)")
+        ->type_name("ID");
+}
+
+CLI::Option* add_pid(CLI::App& command, std::optional<uint32_t>& pid) {
+    return command
+        .add_option_function<uint32_t>(
+            "--pid", [&pid](uint32_t number) { pid = number; }, "Only of this process")
+        ->check(refuse_what_is_no_number)
+        ->type_name("PID");
+}
+
+CLI::Option* add_kind(CLI::App& command, std::optional<census::Kind>& kind) {
+    return command
+        .add_option_function<std::string>(
+            "--kind", [&kind](const std::string& name) { kind = census::kind_by_name(name); },
+            "Only of this kind")
+        ->check(CLI::IsMember(kKinds))
+        ->type_name("KIND");
+}
+
+CLI::Option* add_limit(CLI::App& command, uint64_t& limit) {
+    return command.add_option("--limit,--top", limit, "At most so many; 0 for all (default: 50)")
+        ->check(refuse_what_is_no_number)
+        ->type_name("N");
+}
+
+}  // namespace ttmem::cli

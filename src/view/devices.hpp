@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// A device by any of the names that people have for it.
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "view/view.hpp"
+
+namespace ttmem::view {
+
+// Its number, /dev/tenstorrent/N, its place on the bus, or its ASIC id (0x...).
+const census::DeviceFigures* find_device(const View& view, std::string_view name);
+
+// Leaves of a view what is on that device, and of each process what it holds there. A text that says why not, where there is no
+// such device.
+std::optional<std::string> keep_device(View& view, std::string_view name);
+
+}  // namespace ttmem::view
