@@ -70,5 +70,6 @@ void add_live(CLI::App& app, Run& chosen);     // allocations, mark
 void add_past(CLI::App& app, Run& chosen);     // why, post-mortem, history, events
 void add_watch(CLI::App& app, Run& chosen);    // monitor, query, self
 void add_runtime(CLI::App& app, Run& chosen);  // demo, sim
+void add_top(CLI::App& app, Run& chosen);      // top
 
 }  // namespace ttmem::cli

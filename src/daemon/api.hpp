@@ -68,6 +68,7 @@ private:
         Viewer viewer;
         uint64_t next = 0;
     };
+    void stream_views(const Question& question, http::Answer& answer);
     void stream_events(const Question& question, http::Answer& answer);
     void feed_event_readers();
 
