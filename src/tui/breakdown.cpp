@@ -20,28 +20,39 @@ using census::MemoryFigures;
 constexpr int kTitles = 14;
 constexpr int kAmounts = 24;  // "  5.4 GiB /   12.0 GiB "
 
+// One kind: a line with a bar, and what else is known of it on a line below.
 struct Line {
     std::string title;
     std::optional<uint64_t> used;
     std::optional<uint64_t> capacity;
+    std::string peak;
     std::string more;
 };
 
-std::string peak_of(const MemoryFigures& memory) {
-    return memory.is_known
-               ? fmt::format("peak {}{}", memory.peak_exact ? "" : ">=", view::format_bytes(memory.peak))
-               : "";
-}
-
 Line line_of(const std::string& title, const MemoryFigures& memory) {
-    return {title, memory.is_known ? std::optional(memory.used) : std::nullopt, memory.capacity,
-            peak_of(memory)};
+    Line line{title, {}, memory.capacity, {}, {}};
+    if (memory.is_known) {
+        line.used = memory.used;
+        line.peak = fmt::format("peak {}{}", memory.peak_exact ? "" : ">=", view::format_bytes(memory.peak));
+    }
+    // A region that nobody has set up has no room, and that is not a whole of 0 bytes.
+    if (memory.capacity == 0u) {
+        line.capacity.reset();
+    }
+    return line;
 }
 
-std::string free_of(const MemoryFigures& memory) {
-    return memory.largest_free
-               ? fmt::format(", largest free block {} a bank", view::format_bytes(*memory.largest_free))
-               : "";
+std::string details_of(const MemoryFigures& memory) {
+    if (!memory.is_known || !memory.is_count_known) {
+        return "";
+    }
+    std::string text = view::format_count(memory.count, "allocation", "allocations");
+    if (memory.used != memory.requested) {
+        text += fmt::format(", requested {}", view::format_bytes(memory.requested));
+    }
+    return memory.largest_free ? text + fmt::format(", largest free block {} a bank",
+                                                    view::format_bytes(*memory.largest_free))
+                               : text;
 }
 
 std::string kernels_of(const DeviceFigures& device) {
@@ -56,26 +67,32 @@ std::string kernels_of(const DeviceFigures& device) {
 std::string worst_core_of(const census::WorstCore& worst) {
     std::string text =
         worst.core ? fmt::format("worst core {},{}", worst.core->x, worst.core->y) : "worst core";
-    return worst.headroom ? text + fmt::format(", headroom {}", view::format_signed_bytes(*worst.headroom))
-                          : text;
+    if (worst.cb_top) {
+        text += fmt::format(", circular buffers end at {:#x}", *worst.cb_top);
+    }
+    return worst.lowest_buffer ? text + fmt::format(", lowest L1 buffer at {:#x}", *worst.lowest_buffer)
+                               : text;
 }
 
 std::vector<Line> lines_of(const DeviceFigures& device) {
-    const auto of = [&](Kind kind) -> const MemoryFigures& { return device.memory[index_of(kind)]; };
-    std::vector<Line> lines = {line_of("DRAM", of(Kind::dram)),
-                               line_of("L1 Buffers", of(Kind::l1)),
-                               line_of("CBs", of(Kind::cb)),
-                               line_of("Kernels", of(Kind::kernel)),
-                               line_of("L1_SMALL", of(Kind::l1_small)),
-                               line_of("Trace", of(Kind::trace))};
-    lines[0].more += free_of(of(Kind::dram));
-    lines[1].more += free_of(of(Kind::l1));
-    // A region that nobody has set up has no room, and that is not a whole of 0 bytes.
-    for (Line& line : lines) {
-        line.capacity = line.capacity == 0u ? std::nullopt : line.capacity;
+    struct Title {
+        Kind kind;
+        const char* text;
+    };
+    std::vector<Line> lines;
+    for (const Title& title :
+         {Title{Kind::dram, "DRAM"}, Title{Kind::l1, "L1 Buffers"}, Title{Kind::cb, "CBs"},
+          Title{Kind::kernel, "Kernels"}, Title{Kind::l1_small, "L1_SMALL"}, Title{Kind::trace, "Trace"}}) {
+        const MemoryFigures& memory = device.memory[index_of(title.kind)];
+        lines.push_back(line_of(title.text, memory));
+        lines.back().more =
+            title.kind == Kind::kernel && memory.is_known ? kernels_of(device) : details_of(memory);
     }
     const census::WorstCore& worst = device.l1_worst_core;
-    lines.push_back({"Total L1", worst.used, worst.capacity, worst_core_of(worst)});
+    lines.push_back(
+        {"Total L1", worst.used, worst.capacity,
+         worst.headroom ? fmt::format("headroom {}", view::format_signed_bytes(*worst.headroom)) : "",
+         worst_core_of(worst)});
     return lines;
 }
 
@@ -95,7 +112,7 @@ void draw_line(const Line& line, int bar, Canvas& canvas, int row, const Area& a
         canvas.put_right(row, column + kAmounts + 4, view::format_percent(*line.used, line.capacity), look);
     }
     column += kAmounts + 6;
-    canvas.put(row, column, line.more, Look::dim, area.column + area.columns - column);
+    canvas.put(row, column, line.peak, Look::plain, area.column + area.columns - column);
 }
 
 }  // namespace
@@ -106,20 +123,17 @@ void draw_breakdown(const Model& model, const Ui& ui, Canvas& canvas, const Area
         return put_note(canvas, area, "There are no devices here yet.");
     }
     canvas.put(area.row, area.column, title_of(*device) + ": Memory Breakdown", Look::title);
-    // What stands behind the bars needs room too, where there is some.
-    const int left = area.columns - 2 - kTitles - kAmounts - 8;
-    const int bar = std::clamp(left - 44, std::min(std::max(left - 16, 6), 16), 60);
+    const int bar = std::clamp(area.columns - 2 - kTitles - kAmounts - 8 - 18, 6, 60);
+    const std::vector<Line> lines = lines_of(*device);
+    // Where there are too few rows, the details go first.
+    const bool with_details = area.rows > 2 * static_cast<int>(lines.size());
     int row = area.row + 1;
-    for (const Line& line : lines_of(*device)) {
-        if (line.title == "Total L1") {
-            ++row;
-        }
+    for (const Line& line : lines) {
         if (row < area.end_row()) {
             draw_line(line, bar, canvas, row++, area);
         }
-        if (line.title == "Kernels" && row < area.end_row()) {
-            canvas.put(row++, area.column + 2 + kTitles, kernels_of(*device), Look::dim,
-                       area.columns - kTitles - 2);
+        if (with_details && row < area.end_row()) {
+            canvas.put(row++, area.column + 2 + kTitles, line.more, Look::dim, area.columns - kTitles - 2);
         }
     }
 }

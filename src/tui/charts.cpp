@@ -181,7 +181,7 @@ void draw_device(const Model& model, const Ui& ui, const DeviceFigures& device, 
         {"DRAM", tracks == nullptr ? nullptr : &tracks->dram, dram.is_known ? dram.capacity : std::nullopt,
          dram.is_known ? std::optional(dram.used) : std::nullopt},
         span, canvas, {inner.row, inner.column, inner.rows - foot - each, inner.columns});
-    draw_series({"L1 worst core", tracks == nullptr ? nullptr : &tracks->l1_core,
+    draw_series({"L1 core", tracks == nullptr ? nullptr : &tracks->l1_core,
                  l1.used ? l1.capacity : std::nullopt, l1.used},
                 span, canvas, {inner.end_row() - foot - each, inner.column, each, inner.columns});
     draw_axis(model, span, canvas, inner.end_row() - foot, inner);
@@ -201,16 +201,21 @@ void draw_charts(const Model& model, const Ui& ui, Canvas& canvas, const Area& a
         return draw_device(model, ui, *device, true, canvas, area);
     }
     // As many as fit, from the chosen one on.
-    constexpr int kLeastRows = 9;
+    constexpr int kLeastRows = 12;
     constexpr int kLeastColumns = 38;
     const auto& devices = model.status()->figures.devices;
     const auto first = static_cast<size_t>(device - devices.data());
-    const int across = std::clamp(area.columns / kLeastColumns, 1, static_cast<int>(devices.size()));
+    const auto count = static_cast<int>(devices.size());
     const int most_down = std::max(area.rows / kLeastRows, 1);
-    const int down = std::clamp((static_cast<int>(devices.size()) + across - 1) / across, 1, most_down);
+    const int most_across = std::max(area.columns / kLeastColumns, 1);
+    int across = 1;
+    while (across < most_across && (count + across - 1) / across > most_down) {
+        ++across;
+    }
+    const int down = std::min((count + across - 1) / across, most_down);
     const int width = area.columns / across;
     const int height = area.rows / down;
-    for (int i = 0; i < std::min(across * down, static_cast<int>(devices.size())); ++i) {
+    for (int i = 0; i < std::min(across * down, count); ++i) {
         const size_t at = (first + static_cast<size_t>(i)) % devices.size();
         draw_device(model, ui, devices[at], false, canvas,
                     {area.row + i / across * height, area.column + i % across * width, height, width});

@@ -210,14 +210,22 @@ void draw_keys(const Ui& ui, Canvas& canvas) {
         canvas.put(row, 0, view::cut_end(ui.message, static_cast<size_t>(canvas.columns())), Look::warn);
         return;
     }
+    // Help and the way out always, the others as far as there is room.
+    constexpr std::array<Hint, 2> kAlways = {{{"?", "help"}, {"q", "quit"}}};
+    constexpr int kAlwaysWidth = 14;
     int column = 0;
-    std::vector<Hint> hints = hints_of(ui);
-    hints.push_back({"?", "help"});
-    hints.push_back({"q", "quit"});
-    for (const Hint& hint : hints) {
+    const auto put = [&](const Hint& hint) {
         column = canvas.put(row, column, hint.key, Look::key);
         column = canvas.put(row, column + 1, hint.text, Look::dim) + 2;
+    };
+    for (const Hint& hint : hints_of(ui)) {
+        const auto width =
+            static_cast<int>(std::string_view(hint.key).size() + std::string_view(hint.text).size() + 3);
+        if (column + width + kAlwaysWidth <= canvas.columns() && !ui.help) {
+            put(hint);
+        }
     }
+    std::for_each(kAlways.begin(), kAlways.end(), put);
 }
 
 void draw_signal(const SignalChoice& choice, Canvas& canvas, const Area& area) {

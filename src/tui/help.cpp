@@ -17,7 +17,7 @@ constexpr Help kHelp[] = {{"", "Everywhere"},
                           {"Tab, d / D", "the next device, the one before"},
                           {"a", "lists and charts: all devices, or the chosen one"},
                           {"+ / -", "look less often, more often"},
-                          {"up, down, PgUp, PgDn, Home, End", "move"},
+                          {"arrows, PgUp, PgDn", "move; Home and End go all the way"},
                           {"F6 / r", "the next order, the other way round"},
                           {"/", "filter (Enter takes it, Esc leaves it as it was)"},
                           {"F12", "save these settings"},
@@ -44,7 +44,7 @@ constexpr Help kHelp[] = {{"", "Everywhere"},
 }  // namespace
 
 void draw_help(const Ui& ui, Canvas& canvas, const Area& area) {
-    constexpr int kKeyWidth = 34;
+    constexpr int kKeyWidth = 22;
     const int count = static_cast<int>(std::size(kHelp));
     const int first =
         std::min(static_cast<int>(std::min<size_t>(ui.scroll, 1000)), std::max(count - area.rows, 0));
@@ -58,7 +58,7 @@ void draw_help(const Ui& ui, Canvas& canvas, const Area& area) {
         canvas.put(row, area.column + kKeyWidth, kHelp[i].text);
     }
     if (first + area.rows < count && area.rows > 0) {
-        canvas.put_right(area.end_row() - 1, area.column + area.columns, "more below: down, PgDn", Look::dim);
+        canvas.put_right(area.end_row() - 1, area.column + area.columns, "more below (PgDn)", Look::dim);
     }
 }
 

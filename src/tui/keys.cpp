@@ -29,7 +29,7 @@ void choose_device(const Model& model, Ui& ui, bool is_next) {
     ui.device = devices[(at + (is_next ? 1 : devices.size() - 1)) % devices.size()].id;
     ui.map_cursor = 0;
     ui.map_zoom = 0;
-    ui.pool = 0;
+    ui.pool.reset();
     ui.scroll = 0;
 }
 
@@ -278,7 +278,7 @@ void pause_events(const Model& model, Ui& ui) {
     ui.paused_at = model.events().empty() ? 0 : model.events().back().sequence;
 }
 
-Wish press_letter(int key, const Model& model, Ui& ui) {
+Wish press_letter(int key, const Model& model, Ui& ui, Size size) {
     switch (key) {
         case 'q':
         case kKeyF10:
@@ -355,7 +355,7 @@ Wish press_letter(int key, const Model& model, Ui& ui) {
     } else if (ui.screen == Screen::allocations && key == 'M') {
         ui.mark_ns.reset();
     } else if (ui.screen == Screen::map && key == 'n') {
-        ++ui.pool;
+        ui.pool = map_window(model, ui, body_of(size)).index + 1;
         ui.map_zoom = 0;
         ui.map_cursor = 0;
     } else if (ui.screen == Screen::events && key == ' ') {
@@ -386,7 +386,7 @@ Wish press(int key, const Model& model, Ui& ui, Size size) {
         }
         return Wish::none;
     }
-    return press_letter(key, model, ui);
+    return press_letter(key, model, ui, size);
 }
 
 }  // namespace ttmem::tui

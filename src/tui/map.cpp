@@ -26,6 +26,7 @@ constexpr int kListRows = 7;  // a blank line, the titles, blocks around the cur
 struct Part {
     double taken = 0;  // from 0 to 1
     bool has_cursor = false;
+    bool is_even = false;  // neighbours look different
 };
 
 const MapBlock* block_at(const AddressMap& map, uint64_t offset) {
@@ -54,6 +55,7 @@ std::vector<Part> parts_of(const MapWindow& window, const MapBlock* chosen) {
                 std::min(to, static_cast<double>(at + 1)) - std::max(from, static_cast<double>(at));
             if (share > 0) {
                 parts[at].taken += block.is_free ? 0 : share;
+                parts[at].is_even = (&block - window.map->blocks.data()) % 2 == 0;
                 parts[at].has_cursor = parts[at].has_cursor || &block == chosen;
             }
         }
@@ -69,7 +71,10 @@ void draw_picture(const MapWindow& window, const MapBlock* chosen, uint64_t curs
         for (int column = 0; column < window.columns; ++column) {
             const Part& part = parts[static_cast<size_t>(row * window.columns + column)];
             const char32_t letter = part.taken <= 0 ? U'░' : part.taken >= 1 - kAlmost ? U'█' : U'▒';
-            const Look look = part.has_cursor ? Look::warn : part.taken <= 0 ? Look::dim : Look::bar;
+            const Look look = part.has_cursor   ? Look::warn
+                              : part.taken <= 0 ? Look::dim
+                              : part.is_even    ? Look::bar
+                                                : Look::good;
             canvas.fill(area.row + row, area.column + column, 1, letter, look);
         }
     }
@@ -85,10 +90,9 @@ std::string words_for(const MapBlock& block, const AddressMap& map) {
         return fmt::format("{:#x}: free, {} in each bank{}", block.address, view::format_bytes(block.bytes),
                            block.bytes == map.largest_free ? ", the largest block" : "");
     }
-    return fmt::format("{:#x}: {} in each bank, used {}, requested {}, {} old: {}", block.address,
-                       view::format_bytes(block.bytes), view::format_bytes(block.used),
-                       view::format_bytes(block.requested), view::format_age(block.age_ns),
-                       block.name.empty() ? fmt::format("buffer {}", block.owner) : block.name);
+    return fmt::format("{:#x}: {}, {} in each bank, {} old", block.address,
+                       block.name.empty() ? fmt::format("buffer {}", block.owner) : block.name,
+                       view::format_bytes(block.bytes), view::format_age(block.age_ns));
 }
 
 std::string table_of(const AddressMap& map, size_t from, size_t count, const view::Style& style) {
@@ -121,7 +125,7 @@ void draw_head(const MapWindow& window, const Ui& ui, Canvas& canvas, const Area
                            view::format_ids(map.devices), map.pid, map.set.empty() ? "" : ", set " + map.set),
                Look::title, area.columns);
     canvas.put_right(area.row, area.column + area.columns,
-                     fmt::format(" pool {} of {}", ui.pool % window.maps + 1, window.maps), Look::dim);
+                     fmt::format(" pool {} of {}", window.index + 1, window.maps), Look::dim);
     std::string text;
     if (!map.bank.is_known()) {
         text = fmt::format("{} taken; how large a bank is was not told", view::format_bytes(map.used));
@@ -154,8 +158,12 @@ MapWindow map_window(const Model& model, const Ui& ui, const Area& area) {
     if (view == nullptr || view->maps.empty()) {
         return window;
     }
-    window.map = &view->maps[ui.pool % view->maps.size()];
+    const auto fullest =
+        std::max_element(view->maps.begin(), view->maps.end(),
+                         [](const AddressMap& a, const AddressMap& b) { return a.used < b.used; });
     window.maps = view->maps.size();
+    window.index = ui.pool.value_or(static_cast<size_t>(fullest - view->maps.begin())) % window.maps;
+    window.map = &view->maps[window.index];
     window.columns = std::max(area.columns, 1);
     window.rows = std::clamp(area.rows - kHeadRows - kListRows - 1, 1, std::max(area.rows / 3, 1));
     if (window.map->bank.is_known() && window.map->bank.size != 0) {

@@ -203,12 +203,12 @@ std::string process_table(const std::vector<const ProcessFigures*>& processes, c
     for (const Kind kind : kinds) {
         const int rank = kind == Kind::dram || kind == Kind::l1     ? 0
                          : kind == Kind::cb || kind == Kind::kernel ? 1
-                                                                    : 2;
+                                                                    : 5;
         columns.push_back({title(census::name_of(kind)), kRight, rank});
     }
-    columns.push_back({title("used"), kRight, 3});
-    columns.push_back({title("age"), kRight, 4});
-    columns.push_back({"STATE", kLeft, 5});
+    columns.push_back({title("used"), kRight, 4});
+    columns.push_back({title("age"), kRight, 2});
+    columns.push_back({"STATE", kLeft, 3});
     columns.push_back({"EVENTS/S", kRight, 8});
     columns.push_back({"SOURCE", kLeft, 7});
     view::Table table(columns);

@@ -29,6 +29,7 @@ std::vector<const census::ProcessFigures*> ordered_processes(const Model& model,
 // What of a bank the map shows: from an offset on, so many bytes a letter.
 struct MapWindow {
     const census::AddressMap* map = nullptr;  // none: there is none to show
+    size_t index = 0;                         // of so many
     size_t maps = 0;
     uint64_t from = 0;
     uint64_t bytes = 0;

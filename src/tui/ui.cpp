@@ -49,6 +49,24 @@ Question about_allocations(const Ui& ui, const std::optional<std::string>& devic
     return question;
 }
 
+// Of those that the charts show, the first whose past has not been asked for yet.
+std::optional<uint32_t> device_without_past(const Model& model, const Ui& ui) {
+    constexpr size_t kMostAtOnce = 16;
+    const census::DeviceFigures* device = chosen_device(model, ui);
+    if (device == nullptr || model.link() != Link::daemon) {
+        return std::nullopt;
+    }
+    const auto& devices = model.status()->figures.devices;
+    const auto first = static_cast<size_t>(device - devices.data());
+    for (size_t i = 0; i < (ui.all_devices ? std::min(devices.size(), kMostAtOnce) : 1); ++i) {
+        const uint32_t id = devices[(first + i) % devices.size()].id;
+        if (!model.knows_past_of(id)) {
+            return id;
+        }
+    }
+    return std::nullopt;
+}
+
 }  // namespace
 
 Question question_of(const Model& model, const Ui& ui, int rows) {
@@ -70,9 +88,9 @@ Question question_of(const Model& model, const Ui& ui, int rows) {
             question.about = Question::About::events;
             return question;
         case Screen::charts:
-            if (device != nullptr && model.link() == Link::daemon && !model.knows_past_of(device->id)) {
+            if (const auto without = device_without_past(model, ui)) {
                 question.about = Question::About::past;
-                question.id = device->id;
+                question.id = *without;
                 question.since = model.now_ns() - std::min(model.now_ns(), kHourNs);
                 return question;
             }

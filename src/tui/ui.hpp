@@ -61,7 +61,7 @@ struct Ui {
     std::optional<uint64_t> mark_ns;  // of the monotonic clock
     uint64_t mark_time_ns = 0;        // the same since the epoch
 
-    size_t pool = 0;  // which of the maps
+    std::optional<size_t> pool;  // which of the maps; absent: the one with the most in it
     unsigned map_zoom = 0;
     uint64_t map_cursor = 0;  // an offset in the bank
 
