@@ -59,53 +59,69 @@ Exactness exactness_of(const view::View& view) {
                                                                     : Exactness{"inexact", Look::warn};
 }
 
-void draw_title(const Model& model, const Ui& ui, Canvas& canvas) {
-    struct Word {
-        std::string text;
-        Look look;
-    };
-    std::vector<Word> right;
+struct Word {
+    std::string text;
+    Look look;
+};
+
+// What the title tells at the right, the most important first.
+std::vector<Word> state_of(const Model& model, const Ui& ui) {
+    std::vector<Word> words;
     if (model.status()) {
         const Exactness exactness = exactness_of(*model.status());
-        right.push_back({exactness.word, exactness.look});
+        words.push_back({exactness.word, exactness.look});
     }
     switch (model.link()) {
         case Link::none:
-            right.push_back({"looking", Look::dim});
+            words.push_back({"looking", Look::dim});
             break;
         case Link::daemon:
-            right.push_back({"daemon", Look::good});
+            words.push_back({"daemon", Look::good});
             break;
         case Link::direct:
-            right.push_back({"direct", Look::plain});
+            words.push_back({"direct", Look::plain});
             break;
         case Link::lost:
-            right.push_back({"STALE " + age_between(model.lost_since_ns(), model.now_ns()), Look::bad});
+            words.push_back({"STALE " + age_between(model.lost_since_ns(), model.now_ns()), Look::bad});
             break;
     }
-    right.push_back({ui.interval_ms % 1000 == 0 ? fmt::format("{} s", ui.interval_ms / 1000)
-                                                : fmt::format("{} ms", ui.interval_ms),
-                     Look::dim});
-    right.push_back({clock_of(model.now_ns()), Look::dim});
-    int column = canvas.columns();
-    for (auto word = right.rbegin(); word != right.rend(); ++word) {
-        column = canvas.put_right(0, column, word->text, word->look) - 2;
+    const bool is_whole = ui.interval_ms % 1000 == 0;
+    words.push_back(
+        {is_whole ? fmt::format("{} s", ui.interval_ms / 1000) : fmt::format("{} ms", ui.interval_ms),
+         Look::dim});
+    words.push_back({clock_of(model.now_ns()), Look::dim});
+    return words;
+}
+
+int width_of(const std::vector<Word>& words) {
+    int width = 0;
+    for (const Word& word : words) {
+        width += static_cast<int>(word.text.size()) + 2;
     }
-    int left = canvas.put(0, 0, "ttmem top", Look::title);
+    return width;
+}
+
+void draw_title(const Model& model, const Ui& ui, Canvas& canvas) {
+    std::vector<Word> right = state_of(model, ui);
+    std::string host;
+    std::string counts;
     if (model.status()) {
         const census::Figures& figures = model.status()->figures;
-        const std::string counts = view::format_count(figures.devices.size(), "device", "devices") + ", " +
-                                   view::processes_text(figures.processes);
-        const int room = column - left - 3;
-        const auto host = static_cast<int>(model.status()->origin.host.size());
-        const bool fits = host + 2 + static_cast<int>(counts.size()) <= room;
-        const int for_host =
-            fits ? host : std::max(std::min(room - 2 - static_cast<int>(counts.size()), host), 12);
-        left =
-            canvas.put(0, left + 2, view::cut_end(model.status()->origin.host, static_cast<size_t>(for_host)),
-                       Look::plain, room);
-        canvas.put(0, left + 2, counts, Look::dim, std::max(column - left - 2, 0));
+        host = view::cut_end(model.status()->origin.host, 24);
+        counts = view::format_count(figures.devices.size(), "device", "devices") + ", " +
+                 view::processes_text(figures.processes);
     }
+    const int left = canvas.put(0, 0, "ttmem top", Look::title) + 2;
+    const auto wanted = static_cast<int>(view::display_width(host) + counts.size()) + 2;
+    while (right.size() > 2 && left + wanted + width_of(right) > canvas.columns()) {
+        right.pop_back();
+    }
+    int end = canvas.columns();
+    for (auto word = right.rbegin(); word != right.rend(); ++word) {
+        end = canvas.put_right(0, end, word->text, word->look) - 2;
+    }
+    const int behind = canvas.put(0, left, host, Look::plain, end - left);
+    canvas.put(0, behind + 2, counts, Look::dim, end - behind - 2);
 }
 
 void draw_tabs(const Ui& ui, Canvas& canvas) {

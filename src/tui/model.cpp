@@ -21,13 +21,13 @@ const census::ProcessFigures* find(const view::View& view, const census::Process
 }  // namespace
 
 void Model::take_status(view::View view, std::vector<std::string> notices, Link link) {
+    now_ns_ = std::max(now_ns_, view.origin.time_ns);
     if (status_) {
         compare(*status_, view);
     }
     for (const census::ProcessFigures& process : view.figures.processes) {
         add_moment(Moment::What::start, process.start_time_ns, process.pid);
     }
-    now_ns_ = std::max(now_ns_, view.origin.time_ns);
     status_ = std::move(view);
     notices_ = std::move(notices);
     link_ = link;

@@ -249,10 +249,6 @@ void draw_processes(const Model& model, const Ui& ui, Canvas& canvas, const Area
     const auto rows = static_cast<size_t>(std::max(area.rows - 1, 0));
     put_table(canvas, area, process_table(processes, model, ui, style_for(canvas, area)),
               scroll_to(chosen.value_or(0), rows, processes.size()), chosen);
-    if (processes.size() > rows && area.rows > 1) {
-        canvas.put_right(area.row, area.column + area.columns,
-                         fmt::format(" {} processes ", processes.size()), Look::dim);
-    }
 }
 
 }  // namespace
