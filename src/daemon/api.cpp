@@ -48,6 +48,7 @@ const std::vector<Api::Route>& Api::routes() {
          Where::workers,
          {"device", "pid", "kind", "name", "group", "sort", "limit", "cursor", "scope_depth", "since"}},
         {"/v1/map", &Api::map, Where::workers, {"device", "pid", "kind", "limit"}},
+        {"/v1/cores", &Api::cores, Where::workers, {"device"}},
         {"/v1/programs", &Api::programs, Where::workers, {"device", "pid", "name", "limit"}},
         {"/v1/failures", &Api::failures, Where::workers, {"device", "pid", "type", "limit"}},
         {"/v1/post-mortems", &Api::post_mortems, Where::workers, {"pid", "limit"}},

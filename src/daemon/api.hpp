@@ -54,6 +54,7 @@ private:
     http::Response processes(const Question& question) const;
     http::Response allocations(const Question& question) const;
     http::Response map(const Question& question) const;
+    http::Response cores(const Question& question) const;
     http::Response programs(const Question& question) const;
     http::Response failures(const Question& question) const;
     http::Response post_mortems(const Question& question) const;

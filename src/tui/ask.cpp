@@ -73,6 +73,9 @@ Answer ask(const Question& question, access::Way way, EventReader& events) {
         case About::map:
             take(access::map(question.map, way), answer);
             break;
+        case About::cores:
+            take(access::cores(std::to_string(question.id), way), answer);
+            break;
         case About::events:
             if (auto page = events.read()) {
                 answer.view = std::move(*page);

@@ -125,17 +125,20 @@ void draw_breakdown(const Model& model, const Ui& ui, Canvas& canvas, const Area
     canvas.put(area.row, area.column, title_of(*device) + ": Memory Breakdown", Look::title);
     const int bar = std::clamp(area.columns - 2 - kTitles - kAmounts - 8 - 18, 6, 60);
     const std::vector<Line> lines = lines_of(*device);
-    // Where there are too few rows, the details go first.
-    const bool with_details = area.rows > 2 * static_cast<int>(lines.size());
+    // The cores come before the details.
+    constexpr int kForCores = 13;
+    const bool with_details = area.rows > 2 * static_cast<int>(lines.size()) + kForCores;
     int row = area.row + 1;
     for (const Line& line : lines) {
         if (row < area.end_row()) {
             draw_line(line, bar, canvas, row++, area);
         }
-        if (with_details && row < area.end_row()) {
+        const bool is_kernels = line.title == "Kernels";  // their types are asked for at every size
+        if ((with_details || is_kernels) && !line.more.empty() && row < area.end_row()) {
             canvas.put(row++, area.column + 2 + kTitles, line.more, Look::dim, area.columns - kTitles - 2);
         }
     }
+    draw_cores(model, *device, canvas, area.below(row - area.row));
 }
 
 }  // namespace ttmem::tui

@@ -97,6 +97,26 @@ inline Model watched(view::View view, uint64_t seconds = 120) {
     return model;
 }
 
+inline view::CoreView some_cores() {
+    view::CoreView view{view::origin(), {}, 1, "0", {}};
+    view.grid.size = census::Core{8, 8};
+    view.grid.capacity = 1'393'472;
+    view.grid.lowest_buffer = 1'031'024;
+    for (uint32_t y = 0; y < 8; ++y) {
+        for (uint32_t x = 0; x < 8; ++x) {
+            census::CoreFigures figures{{x, y}, std::nullopt, 362'448, 925'360};
+            if (x < 6) {
+                const uint64_t reach = 20'000 * (x + 1) * (y + 1);
+                figures.cb_top = 105'664 + reach;
+                figures.used = 362'448 + reach;
+                figures.headroom = 925'360 - static_cast<int64_t>(reach);
+            }
+            view.grid.cores.push_back(figures);
+        }
+    }
+    return view;
+}
+
 inline census::MapBlock taken(uint64_t address, uint64_t bytes, std::string name) {
     return {address, bytes, false, bytes * 12 - 100, bytes * 12, 1, 90 * kSecond, std::move(name)};
 }

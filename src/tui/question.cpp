@@ -30,6 +30,8 @@ std::string Question::key() const {
                                static_cast<int>(q.sort), q.limit, text_of(q.group), q.scope_depth, q.name);
         case About::map:
             return fmt::format("map {} {} {} {}", map.device, text_of(map.pid), text_of(map.kind), map.limit);
+        case About::cores:
+            return fmt::format("cores {}", id);
         case About::events:
             return "events";
         case About::failures:

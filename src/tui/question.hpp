@@ -19,6 +19,7 @@ struct Question {
         allocations,
         groups,
         map,
+        cores,
         events,
         failures,
         post_mortems,
@@ -30,8 +31,8 @@ struct Question {
     census::AllocationQuery allocations = {};  // also of groups
     census::MapQuery map = {};
     std::optional<std::string> device = {};  // of failures
-    uint32_t id = 0;                         // of a post-mortem: its pid; of the past: the device
-    uint64_t since = 0;                      // of the past: ns since the epoch
+    uint32_t id = 0;     // of a post-mortem: its pid; of the past and of cores: the device
+    uint64_t since = 0;  // of the past: ns since the epoch
     uint64_t limit = 0;
 
     // Two questions with the same key are the same.
@@ -47,8 +48,8 @@ struct Past {
 
 struct Answer {
     std::string key;  // of the question
-    std::variant<std::monostate, view::AllocationView, view::GroupView, view::MapView, view::EventsView,
-                 view::WhyView, view::PostMortemListView, view::PostMortemView, Past>
+    std::variant<std::monostate, view::AllocationView, view::GroupView, view::MapView, view::CoreView,
+                 view::EventsView, view::WhyView, view::PostMortemListView, view::PostMortemView, Past>
         view;
     std::string problem;  // why there is none
 };

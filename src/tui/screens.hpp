@@ -9,6 +9,9 @@ namespace ttmem::tui {
 
 void draw_overview(const Model& model, const Ui& ui, Canvas& canvas, const Area& area);
 void draw_breakdown(const Model& model, const Ui& ui, Canvas& canvas, const Area& area);
+// How full L1 is on each core of that device, where that is known.
+void draw_cores(const Model& model, const census::DeviceFigures& device, Canvas& canvas, const Area& area);
+
 void draw_charts(const Model& model, const Ui& ui, Canvas& canvas, const Area& area);
 void draw_telemetry(const Model& model, const Ui& ui, Canvas& canvas, const Area& area);
 void draw_allocations(const Model& model, const Ui& ui, Canvas& canvas, const Area& area);

@@ -85,7 +85,10 @@ TEST_F(Screens, OverviewOfAGalaxyFitsOnOneScreen) {
     }
 }
 
-TEST_F(Screens, BreakdownLooksAsItDid) { expect_screens("breakdown", model, at(Screen::breakdown)); }
+TEST_F(Screens, BreakdownLooksAsItDid) {
+    model.take({"", some_cores(), ""});
+    expect_screens("breakdown", model, at(Screen::breakdown));
+}
 
 TEST_F(Screens, BreakdownHasTheRowsOfTheSeeds) {
     const std::string text = text_of(draw(model, at(Screen::breakdown), {24, 80}, Glyphs::utf8));
@@ -196,8 +199,8 @@ TEST_F(Screens, EverySizeAndEveryHostCanBeDrawn) {
         view::long_names(), view::with_driver(), view::nothing_allocated(), galaxy()};
     for (const view::View& host : hosts) {
         Model some = watched(host, 2);
-        some.take({"", a_map(), ""});
         for (size_t i = 0; i < kScreens; ++i) {
+            some.take(i % 2 == 0 ? Answer{"", some_cores(), ""} : Answer{"", a_map(), ""});
             for (const Size size : {Size{1, 1}, Size{1, 300}, Size{100, 1}, Size{2, 2}, Size{5, 20},
                                     Size{100, 300}, Size{0, 0}}) {
                 const Canvas canvas = draw(some, at(static_cast<Screen>(i)), size, Glyphs::utf8);

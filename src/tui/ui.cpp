@@ -106,8 +106,13 @@ Question question_of(const Model& model, const Ui& ui, int rows) {
                 question.id = *ui.open_post_mortem;
             }
             return question;
-        case Screen::overview:
         case Screen::breakdown:
+            if (device != nullptr) {
+                question.about = Question::About::cores;
+                question.id = device->id;
+            }
+            return question;
+        case Screen::overview:
         case Screen::telemetry:
             return question;
     }
