@@ -20,6 +20,32 @@ void take(base::Expected<access::Answer<View>> got, Answer& answer) {
     }
 }
 
+// The blocks of one pool are asked for; of the others, that they are there. A host may have hundreds of them.
+base::Expected<access::Answer<view::MapView>> map_of(const Question& question, access::Way way) {
+    census::MapQuery query = question.map;
+    query.limit = 1;
+    auto pools = access::map(query, way);
+    if (!pools || pools->view.maps.empty()) {
+        return pools;
+    }
+    std::vector<census::AddressMap>& maps = pools->view.maps;
+    census::AddressMap& chosen = maps[chosen_pool(maps, question.pool)];
+    query.pid = chosen.pid;
+    query.kind = chosen.kind;
+    query.limit = question.map.limit;
+    auto whole = access::map(query, way);
+    if (!whole) {
+        return whole;
+    }
+    for (census::AddressMap& map : whole->view.maps) {
+        if (map.set == chosen.set && map.devices == chosen.devices) {
+            chosen = std::move(map);
+            break;
+        }
+    }
+    return pools;
+}
+
 Past past_of(const Question& question, access::Way way, std::string& problem) {
     Past past;
     auto history = access::history(question.id, census::Kind::dram, question.since);
@@ -71,7 +97,7 @@ Answer ask(const Question& question, access::Way way, EventReader& events) {
             take(access::groups(question.allocations, way), answer);
             break;
         case About::map:
-            take(access::map(question.map, way), answer);
+            take(map_of(question, way), answer);
             break;
         case About::cores:
             take(access::cores(std::to_string(question.id), way), answer);

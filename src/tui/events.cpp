@@ -41,16 +41,20 @@ void draw_events(const Model& model, const Ui& ui, Canvas& canvas, const Area& a
     }
     const view::Style style{.width = static_cast<size_t>(area.columns)};
     const bool is_narrow = area.columns < 110;
+    // From the newest back, and no further than it is looked at.
+    const auto rows = static_cast<size_t>(std::max(area.rows - 1, 0));
     std::vector<std::pair<std::string, Look>> lines;
-    for (const view::EventView& event : model.events()) {
-        if (ui.paused && event.sequence > ui.paused_at) {
-            break;
+    for (auto event = model.events().rbegin();
+         event != model.events().rend() && lines.size() < rows + ui.scroll; ++event) {
+        if (ui.paused && event->sequence > ui.paused_at) {
+            continue;
         }
-        std::string line = view::event_line(is_narrow ? without_address(event) : event, style);
+        std::string line = view::event_line(is_narrow ? without_address(*event) : *event, style);
         if (ui.event_filter.empty() || line.find(ui.event_filter) != std::string::npos) {
-            lines.emplace_back(std::move(line), look_of_event(event));
+            lines.emplace_back(std::move(line), look_of_event(*event));
         }
     }
+    std::reverse(lines.begin(), lines.end());
     std::string head =
         fmt::format("Events{}{}", ui.event_filter.empty() ? "" : fmt::format(" with '{}'", ui.event_filter),
                     ui.paused ? ", paused" : "");
@@ -65,12 +69,9 @@ void draw_events(const Model& model, const Ui& ui, Canvas& canvas, const Area& a
             canvas, list,
             ui.event_filter.empty() ? "Nothing has happened yet." : "Nothing that matches has happened.");
     }
-    const auto rows = static_cast<size_t>(std::max(list.rows, 0));
-    const size_t last = lines.size() - std::min(ui.scroll, lines.size() > rows ? lines.size() - rows : 0);
-    const size_t first = last - std::min(last, rows);
-    for (size_t i = first; i < last; ++i) {
-        canvas.put(list.row + static_cast<int>(i - first), list.column,
-                   view::cut_end(lines[i].first, style.width), lines[i].second, list.columns);
+    for (size_t i = 0; i < std::min(lines.size(), rows); ++i) {
+        canvas.put(list.row + static_cast<int>(i), list.column, view::cut_end(lines[i].first, style.width),
+                   lines[i].second, list.columns);
     }
 }
 

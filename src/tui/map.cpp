@@ -158,11 +158,8 @@ MapWindow map_window(const Model& model, const Ui& ui, const Area& area) {
     if (view == nullptr || view->maps.empty()) {
         return window;
     }
-    const auto fullest =
-        std::max_element(view->maps.begin(), view->maps.end(),
-                         [](const AddressMap& a, const AddressMap& b) { return a.used < b.used; });
     window.maps = view->maps.size();
-    window.index = ui.pool.value_or(static_cast<size_t>(fullest - view->maps.begin())) % window.maps;
+    window.index = chosen_pool(view->maps, ui.pool);
     window.map = &view->maps[window.index];
     window.columns = std::max(area.columns, 1);
     window.rows = std::clamp(area.rows - kHeadRows - kListRows - 1, 1, std::max(area.rows / 3, 1));

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace ttmem::tui {
 
 namespace {
@@ -18,6 +20,13 @@ std::string text_of(const std::optional<T>& value) {
 
 }  // namespace
 
+size_t chosen_pool(const std::vector<census::AddressMap>& maps, std::optional<size_t> wanted) {
+    const auto fullest = std::max_element(
+        maps.begin(), maps.end(),
+        [](const census::AddressMap& a, const census::AddressMap& b) { return a.used < b.used; });
+    return wanted ? *wanted % maps.size() : static_cast<size_t>(fullest - maps.begin());
+}
+
 std::string Question::key() const {
     const census::AllocationQuery& q = allocations;
     switch (about) {
@@ -29,7 +38,7 @@ std::string Question::key() const {
                                text_of(q.device), text_of(q.pid), text_of(q.kind), text_of(q.since),
                                static_cast<int>(q.sort), q.limit, text_of(q.group), q.scope_depth, q.name);
         case About::map:
-            return fmt::format("map {} {} {} {}", map.device, text_of(map.pid), text_of(map.kind), map.limit);
+            return fmt::format("map {} {} {}", map.device, map.limit, text_of(pool));
         case About::cores:
             return fmt::format("cores {}", id);
         case About::events:

@@ -31,13 +31,17 @@ struct Question {
     census::AllocationQuery allocations = {};  // also of groups
     census::MapQuery map = {};
     std::optional<std::string> device = {};  // of failures
-    uint32_t id = 0;     // of a post-mortem: its pid; of the past and of cores: the device
-    uint64_t since = 0;  // of the past: ns since the epoch
+    std::optional<size_t> pool = {};  // of a map: which one's blocks; absent: of the one with the most in it
+    uint32_t id = 0;                  // of a post-mortem: its pid; of the past and of cores: the device
+    uint64_t since = 0;               // of the past: ns since the epoch
     uint64_t limit = 0;
 
     // Two questions with the same key are the same.
     std::string key() const;
 };
+
+// Which of the pools of a map is meant: that one, or the one with the most in it.
+size_t chosen_pool(const std::vector<census::AddressMap>& maps, std::optional<size_t> wanted);
 
 // What a device did before anybody looked, and what did not work lately.
 struct Past {

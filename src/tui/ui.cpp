@@ -82,6 +82,7 @@ Question question_of(const Model& model, const Ui& ui, int rows) {
                 question.about = Question::About::map;
                 question.map.device = std::to_string(device->id);
                 question.map.limit = kMostBlocks;
+                question.pool = ui.pool;
             }
             return question;
         case Screen::events:
