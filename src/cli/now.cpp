@@ -26,7 +26,7 @@ template <class AsText>
 int show_now(const NowOptions& options, const AsText& as_text) {
     auto answer = access::status(options.way);
     if (answer && options.device) {
-        if (auto problem = view::keep_device(answer->view, *options.device)) {
+        if (auto problem = view::keep_devices(answer->view, {*options.device})) {
             complain(*problem);
             return 1;
         }

@@ -46,18 +46,18 @@ std::string picture(const AddressMap& map, size_t width) {
 
 std::string head_of(const AddressMap& map, const Style& style) {
     const auto bytes = [&](uint64_t amount) { return format_bytes(amount, style.bytes); };
-    std::string text =
-        fmt::format("{} of {}: process {}{}\n", coloured(std::string(name_of(map.kind)), Tone::title, style),
-                    "device " + format_ids(map.devices), map.pid, map.set.empty() ? "" : ", set " + map.set);
+    const std::string who = fmt::format(
+        "{} of {} {}: process {}{}", name_of(map.kind), map.devices.size() == 1 ? "device" : "devices",
+        format_ids(map.devices), map.pid, map.set.empty() ? "" : ", set " + map.set);
+    std::string text = coloured(style.cut ? cut_end(who, style.width) : who, Tone::title, style) + "\n";
     if (!map.bank.is_known()) {
         return text + fmt::format("{} taken; how large a bank is was not told\n", bytes(map.used));
     }
-    text += fmt::format("{} banks alike, {} each from {:#x}: {} taken", map.bank.banks, bytes(map.bank.size),
-                        map.bank.base, bytes(map.used));
-    return text +
-           (map.largest_free
-                ? fmt::format(", {} free, {} in one block\n", bytes(*map.free), bytes(*map.largest_free))
-                : "; blocks lie outside the bank or in each other: free space is not known\n");
+    text += fmt::format("{} banks alike, each of {} from {:#x}\n{} of each taken", map.bank.banks,
+                        bytes(map.bank.size), map.bank.base, bytes(map.used));
+    return text + (map.largest_free ? fmt::format(", {} free, {} in one block\n", bytes(*map.free),
+                                                  bytes(*map.largest_free))
+                                    : "; blocks lie outside the bank or overlap: free is not known\n");
 }
 
 std::string table_of(const AddressMap& map, const Style& style) {
