@@ -2,8 +2,6 @@
 
 // What has happened: failures, deaths, values over time, events.
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <iterator>
 
@@ -17,7 +15,7 @@ namespace ttmem::cli {
 namespace {
 
 constexpr uint64_t kSecond = 1'000'000'000;
-constexpr unsigned kEventsTickUs = 250'000;
+constexpr std::chrono::milliseconds kEventsTick(250);
 constexpr uint64_t kMostEventsAtOnce = 10'000;
 
 struct WhyOptions : Common {
@@ -185,11 +183,13 @@ int show_events(const EventOptions& options) {
     bool is_first = true;
     while (events) {
         const bool has_words = is_first || !events->events.empty();
-        if ((has_words && print_events(*events, options) != 0) || !options.follow) {
+        if (has_words && print_events(*events, options) != 0) {
+            return 1;
+        }
+        if (!options.follow || !wait_for_reader(kEventsTick)) {
             return 0;
         }
         is_first = false;
-        usleep(kEventsTickUs);
         events = read_events(events->next, 0);
     }
     complain(events.error().text);

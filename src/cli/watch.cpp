@@ -17,7 +17,6 @@ namespace ttmem::cli {
 
 namespace {
 
-constexpr unsigned kMicroseconds = 1000;  // in a millisecond
 constexpr uint64_t kLongestTickMs = 3'600'000;
 
 std::string refuse_a_tick_of_none(const std::string& text) {
@@ -73,10 +72,12 @@ int monitor(const MonitorOptions& options) {
         for (const std::string& notice : answer->notices) {
             is_terminal ? void(text += notice + "\n") : complain(notice);
         }
-        if (print(is_terminal ? redrawn(text) : text) != 0 || tick == options.count || is_output_gone()) {
+        if (print(is_terminal ? redrawn(text) : text) != 0) {
+            return 1;
+        }
+        if (tick == options.count || !wait_for_reader(std::chrono::milliseconds(options.every_ms))) {
             return 0;
         }
-        usleep(static_cast<useconds_t>(options.every_ms) * kMicroseconds);
     }
 }
 
@@ -167,10 +168,9 @@ int run_query(const QueryOptions& options) {
         if (print((is_first ? query->header(*format) : "") + query->lines(answer->view, *format)) != 0) {
             return 1;
         }
-        if (options.loop_ms == 0 || is_output_gone()) {
+        if (options.loop_ms == 0 || !wait_for_reader(std::chrono::milliseconds(options.loop_ms))) {
             return 0;
         }
-        usleep(static_cast<useconds_t>(options.loop_ms) * kMicroseconds);
     }
 }
 
@@ -193,7 +193,7 @@ void add_query(CLI::App& app, Run& chosen) {
         run_query)
         ->footer(
             "What is not known is empty, and never 0.\n\n"
-            "Example:\n  ttmem query --fields=device,dram.used,temperature --format=csv,noheader,nounits");
+            "Example:\n  ttmem query --fields=device,dram.used,temperature --format=csv,noheader");
 }
 
 void add_self(CLI::App& app, Run& chosen) {

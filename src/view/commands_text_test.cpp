@@ -197,6 +197,8 @@ MapView galaxy_map() {
     return view;
 }
 
+std::string whole_map(const MapView& view, const Style& style) { return map_text(view, style); }
+
 struct Commands : testing::Test {
     Commands() {
         setenv("TZ", "UTC", 1);
@@ -213,8 +215,8 @@ void expect_screens(const std::string& name, const View& view, Text text) {
 }
 
 TEST_F(Commands, LookAsTheyDid) {
-    expect_screens("dram.map", *map_from_json(to_json(dram_map())), map_text);
-    expect_screens("unknown.map", unknown_map(), map_text);
+    expect_screens("dram.map", *map_from_json(to_json(dram_map())), whole_map);
+    expect_screens("unknown.map", unknown_map(), whole_map);
     expect_screens("some.events", some_events(), events_text);
     expect_screens("some.history", some_history(), history_text);
     expect_screens("some.self", some_self(), self_text);
@@ -227,20 +229,24 @@ TEST_F(Commands, LookAsTheyDid) {
     expect_screens("unknown_capacity.breakdown", unknown_capacity(), breakdown_text);
     expect_screens("full.breakdown", full(), breakdown_text);
     expect_screens("long_names.breakdown", long_names(), breakdown_text);
-    expect_screens("long_names.map", long_map_names(), map_text);
+    expect_screens("long_names.map", long_map_names(), whole_map);
     expect_screens("long_names.events", long_event_names(), events_text);
     expect_screens("long_names.why", long_why_names(), why_text);
     expect_screens("galaxy.history", galaxy_history(), history_text);
-    expect_screens("galaxy.map", galaxy_map(), map_text);
+    expect_screens("galaxy.map", galaxy_map(), whole_map);
     expect_golden("some.history.utf8", history_text(some_history(), {.utf8 = true}));
     expect_golden("dram.map.json", to_json(dram_map()));
     expect_golden("some.why.json", to_json(some_why()));
+    expect_golden("some.events.json", to_json(some_events()));
+    expect_golden("some.history.json", to_json(some_history()));
+    expect_golden("some.self.json", to_json(some_self()));
 }
 
 TEST_F(Commands, SaySoWhereThereIsNothing) {
     MapView empty = dram_map();
     empty.maps.clear();
     expect_golden("empty.map.80", map_text(empty, {}));
+    expect_golden("limited.map.80", map_text(dram_map(), {}, 2));
     expect_golden("nobody.map.80", map_text({origin(), {}, 0, "0", {}}, {}));
     expect_golden("empty.events.80", events_text({origin(), 1, 0, {}}, {}));
     expect_golden("empty.history.80", history_text({origin(), {}}, {}));
