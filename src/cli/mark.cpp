@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/mark.hpp"
 
-#include <ctime>
-
 #include <cstdlib>
+#include <ctime>
 #include <filesystem>
 #include <fstream>
 #include <system_error>
