@@ -124,7 +124,8 @@ class WithAndWithoutDaemon(faces.TestCase):
     def test_map_is_the_block_table_of_the_allocator(self):
         sim = self.sim_at("fragmentation", "no block large enough", "--blocks")
         memory = truth_of(sim)["devices"][0]["memory"]["dram"]
-        tables = [[(block["address"], block["size"], block["allocated"]) for block in table] for table in memory["blocks"]]
+        tables = [[(block["address"], block["size"], block["allocated"]) for block in table]
+                  for table in memory["blocks"] if any(block["allocated"] for block in table)]
         self.assertGreater(max(map(len, tables)), 80)
         for way in self.both_ways():
             maps = json.loads(self.screen("map", "--device", "0", "--kind", "dram", "--limit", "0", "--json"))["maps"]
