@@ -86,7 +86,7 @@ def pictures(root: str, shots: dict) -> dict:
 
 # Keys to press, and what must be seen then.
 ON_A_SIMULATED_HOST = {
-    "overview": (["0"], ["DEV +BOARD", "ttmem-sim"]),
+    "overview": (["0"], ["DEV +BOARD", r"1\.2 GiB / 12\.0 GiB"]),
     "breakdown": (["1"], ["L1 of each core", "Device 0"]),
     "charts": (["a", "2"], ["process started", "now"]),
     "allocations": (["a", "4"], ["groups by name", "kv_cache"]),
@@ -94,7 +94,7 @@ ON_A_SIMULATED_HOST = {
     "events": (["6"], [r"(allocation|free) +\w"]),
     "failures": (["7"], ["1 failure", "Who holds"]),
 }
-WITH_A_DRIVER = {"telemetry": (["3"], ["TEMPERATURE", "alive|stuck"])}
+WITH_A_DRIVER = {"telemetry": (["0", "3"], ["TEMPERATURE", "alive|stuck"])}
 
 
 def main():
