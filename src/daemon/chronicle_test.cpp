@@ -126,6 +126,16 @@ TEST_F(ChronicleTest, AnEventOfAMeshIsOneEventAndALineForEachDevice) {
     EXPECT_THAT(log, HasSubstr("Allocated 4096 bytes of DRAM on device 1 (buffer_id=640)"));
 }
 
+TEST_F(ChronicleTest, ANumberBeyondTheLastEventGivesTheEnd) {
+    attach();
+    tell(segment::EventType::allocate, Kind::dram, 4096, 640);
+    wait_for([&] { return events().size() == 2; });
+    const view::EventsView beyond = chronicle->events(uint64_t{1} << 62, 10, kAll);
+    EXPECT_THAT(beyond.events, IsEmpty());
+    EXPECT_EQ(beyond.missed, 0u);
+    EXPECT_EQ(beyond.next, events()[1].sequence + 1);
+}
+
 TEST_F(ChronicleTest, AProcessThatTwoSourcesKnowIsFollowedByItsSegmentAlone) {
     for (const bool segment_first : {true, false}) {
         std::vector<uint32_t> numbers;
