@@ -4,6 +4,7 @@
 
 #include "access/http_client.hpp"
 
+#include <sys/eventfd.h>
 #include <sys/stat.h>
 
 #include "daemon/http/query.hpp"
@@ -236,6 +237,26 @@ TEST_F(HttpClient, AnEventComesAtOnceAndSilenceHasItsLimit) {
     EXPECT_EQ(result.error().code, Error::Code::failed);
     EXPECT_NE(result.error().text.find("says nothing"), std::string::npos) << result.error().text;
     EXPECT_EQ(taken, 1);
+}
+
+TEST_F(HttpClient, AStreamIsLeftAsSoonAsItIsEnough) {
+    start_echo();
+    const base::Descriptor enough(eventfd(0, EFD_CLOEXEC));
+    std::thread pushing([this] {
+        const auto item = inbox_.take();
+        const auto push = item.answer->begin_stream();
+        push("data: x\n\n");
+        while (push("") && counts().connections != 0) {  // silent, and there
+            sched_yield();
+        }
+    });
+    const auto take = [&](const Event&) {
+        eventfd_write(enough.get(), 1);
+        return true;
+    };
+    const auto result = http_stream(path(), "/later", "", take, kLong, enough.get());
+    pushing.join();
+    EXPECT_TRUE(result) << result.error().text;
 }
 
 TEST_F(HttpClient, AStreamThatIsRefusedSaysWhy) {
