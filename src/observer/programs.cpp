@@ -30,10 +30,10 @@ std::uint64_t Programs::next_frame() {
 
 Programs::Program& Programs::program_at(const void* program) {
     Program& known = programs_[program];
-    if (known.id == 0) {
+    if (!known.id) {
         // Its own number where the runtime tells it, which is what people see elsewhere.
         known.id = metal_.program_id != nullptr ? metal_.program_id(program) : ++ids_;
-        known.last.program = known.id;
+        known.last.program = *known.id;
     }
     return known;
 }
@@ -49,12 +49,12 @@ void Programs::add(const Frame& frame, const metal::IDevice* device, ttmem_set s
         free_all(layout.handles);
         layout = {frame.number, {}};
     }
-    layout.handles.push_back(ttmem_allocate_cb(set, program.id, buffer.address, buffer.size, &mask,
+    layout.handles.push_back(ttmem_allocate_cb(set, *program.id, buffer.address, buffer.size, &mask,
                                                buffer.is_view ? TTMEM_VIEW : 0u));
     if (program.last_frame != frame.number) {
         program.last_frame = frame.number;
         program.last_device = device;
-        program.last = {.program = program.id, .bytes_per_core = 0, .regions = {}};
+        program.last = {.program = *program.id, .bytes_per_core = 0, .regions = {}};
     }
     if (device == program.last_device && !buffer.is_view) {
         program.last.bytes_per_core += buffer.size;
@@ -89,14 +89,14 @@ bool Programs::is_first_load(const void* program, const metal::IDevice* device) 
 
 std::uint64_t Programs::id_of(const void* program) {
     const std::lock_guard lock(mutex_);
-    return program_at(program).id;
+    return *program_at(program).id;
 }
 
 void Programs::gone(const void* program) {
     const std::lock_guard lock(mutex_);
     const auto known = programs_.find(program);
     if (known != programs_.end()) {
-        ttmem_program_gone(known->second.id);
+        ttmem_program_gone(known->second.id.value_or(0));
         programs_.erase(known);
     }
 }

@@ -70,7 +70,7 @@ private:
         std::vector<ttmem_handle> handles;
     };
     struct Program {
-        std::uint64_t id = 0;
+        std::optional<std::uint64_t> id;
         std::map<const metal::IDevice*, OnDevice> layouts;
         std::set<const metal::IDevice*> loaded;
         Layout last;
