@@ -20,7 +20,7 @@ constexpr size_t kMostObjects = 4096;
 
 void* runtime_handle = nullptr;
 constexpr size_t kPathSize = 4096;
-constexpr size_t kTextSize = 512;
+constexpr size_t kTextSize = 1400;
 char runtime_path[kPathSize];
 
 const void* own_base() {
@@ -114,8 +114,8 @@ int is_library(const dirent* entry) {
     return length > 3 && strcmp(entry->d_name + length - 3, ".so") == 0 ? 1 : 0;
 }
 
-// The observers lie in a folder beside this library; the first that fits, the newest name first.
-void attach_one_of(const char* folder, const Runtime& runtime, Observing& calls) {
+// The first that fits, the newest name first.
+bool attach_one_of(const char* folder, const Runtime& runtime, Observing& calls, char* text, size_t size) {
     dirent** entries = nullptr;
     const int count = scandir(folder, &entries, is_library, alphasort);
     char reasons[768] = "";
@@ -127,7 +127,9 @@ void attach_one_of(const char* folder, const Runtime& runtime, Observing& calls)
             const char* problem = attach(path, runtime, calls);
             done = problem == nullptr;
             const size_t used = strlen(reasons);
-            if (!done) {
+            if (done) {
+                snprintf(text, size, "%s", path);
+            } else {
                 snprintf(reasons + used, sizeof reasons - used, "%s%s: %s", used != 0 ? "; " : "",
                          entries[i]->d_name, problem);
             }
@@ -136,10 +138,20 @@ void attach_one_of(const char* folder, const Runtime& runtime, Observing& calls)
     }
     free(entries);
     if (!done) {
-        char what[kTextSize];
-        snprintf(what, sizeof what, "no observer in %.200s fits %.200s", folder, runtime_path);
-        notice(what, count > 0 ? reasons : "there is none");
+        snprintf(text, size, "no observer in %.200s fits %.200s: %s", folder, runtime_path,
+                 count > 0 ? reasons : "there is none");
     }
+    return done;
+}
+
+const char* missing_in(const Originals& originals) {
+#define TTMEM_MISSING(name, symbol, result, parameters, arguments, needed) \
+    if (needed && originals.name == nullptr) {                             \
+        return #symbol;                                                    \
+    }
+    TTMEM_INTERPOSED(TTMEM_MISSING)
+#undef TTMEM_MISSING
+    return nullptr;
 }
 
 }  // namespace
@@ -155,34 +167,33 @@ Runtime find_runtime() {
     return runtime;
 }
 
-void observe(const Runtime& runtime, Observing& calls) {
-    const char* wanted = secure_getenv("TT_ALLOC_TRACKING_ENABLED");
-    if (wanted == nullptr || strcmp(wanted, "1") != 0) {
-        return;
+bool choose_observer(const Runtime& runtime, Observing& calls, char* text, size_t size) {
+    if (const char* missing = missing_in(runtime.originals)) {
+        snprintf(text, size, "%.400s lacks: %s", runtime_handle != nullptr ? runtime_path : "its tt-metal",
+                 missing);
+        return false;
     }
-    const char* missing = nullptr;
-#define TTMEM_MISSING(name, symbol, result, parameters, arguments, needed)   \
-    if (needed && runtime.originals.name == nullptr && missing == nullptr) { \
-        missing = #symbol;                                                   \
-    }
-    TTMEM_INTERPOSED(TTMEM_MISSING)
-#undef TTMEM_MISSING
-    if (missing != nullptr) {
-        char what[kTextSize];
-        snprintf(what, sizeof what, "%.400s lacks",
-                 runtime_handle != nullptr ? runtime_path : "its tt-metal");
-        return notice(what, missing);
-    }
+    // They lie in a folder beside this library.
     Dl_info self{};
     if (dladdr(reinterpret_cast<const void*>(&find_runtime), &self) == 0 || self.dli_fname == nullptr) {
-        return notice("the observer does not know where it lies", "");
+        snprintf(text, size, "the observer does not know where it lies");
+        return false;
     }
     const char* slash = strrchr(self.dli_fname, '/');
     char folder[kPathSize];
     snprintf(folder, sizeof folder, "%.*s/%s",
              slash != nullptr ? static_cast<int>(slash - self.dli_fname) : 1,
              slash != nullptr ? self.dli_fname : ".", kFolder);
-    attach_one_of(folder, runtime, calls);
+    return attach_one_of(folder, runtime, calls, text, size);
+}
+
+void observe(const Runtime& runtime, Observing& calls) {
+    const char* wanted = secure_getenv("TT_ALLOC_TRACKING_ENABLED");
+    char text[kTextSize];
+    if (wanted != nullptr && strcmp(wanted, "1") == 0 &&
+        !choose_observer(runtime, calls, text, sizeof text)) {
+        notice(text);
+    }
 }
 
 }  // namespace ttmem::observer

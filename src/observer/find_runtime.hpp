@@ -3,6 +3,8 @@
 
 // Finding the tt-metal of this process, and the observer that fits it. libc alone.
 
+#include <stddef.h>
+
 #include "observer/interposed.hpp"
 
 namespace ttmem::observer {
@@ -14,5 +16,8 @@ Runtime find_runtime();
 // Puts the functions of the observer that fits in the place of the originals. Where tracking is not asked for it does
 // nothing; where no observer fits it says so in one line, and does nothing.
 void observe(const Runtime& runtime, Observing& calls);
+
+// True, and the path of the observer that fits the runtime; or false, and why none does.
+bool choose_observer(const Runtime& runtime, Observing& calls, char* text, size_t size);
 
 }  // namespace ttmem::observer

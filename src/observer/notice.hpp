@@ -9,10 +9,10 @@
 
 namespace ttmem::observer {
 
-inline void notice(const char* what, const char* detail = "") {
-    char line[1024];
-    int length = snprintf(line, sizeof line, "ttmem: process %d is not observed: %s%s%s\n",
-                          static_cast<int>(getpid()), what, detail[0] != '\0' ? ": " : "", detail);
+inline void notice(const char* why) {
+    char line[1500];
+    int length = snprintf(line, sizeof line, "ttmem: process %d is not observed: %s\n",
+                          static_cast<int>(getpid()), why);
     if (length >= static_cast<int>(sizeof line)) {
         length = sizeof line - 1;
         line[length - 1] = '\n';

@@ -3,8 +3,10 @@
 // The preloaded library: tt-metal's functions by their names. This file is in every child of the user's program, so it has
 // no constructor, no exception and no C++ runtime; exceptions of the runtime pass through it.
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "observer/find_runtime.hpp"
@@ -44,3 +46,25 @@ const Observing& chosen() {
     }
 
 TTMEM_INTERPOSED(TTMEM_INTERPOSE)
+
+// For 'ttmem doctor', in a process that is there for nothing else: 0 where an observer fits the tt-metal in this file. The
+// text says which, behind a "+", or why none does, behind a "-".
+extern "C" __attribute__((visibility("default"))) int ttmem_observer_probe(const char* library, char* text,
+                                                                           size_t size);
+
+extern "C" int ttmem_observer_probe(const char* library, char* text, size_t size) {
+    using namespace ttmem::observer;
+    if (size < 2) {
+        return 1;
+    }
+    text[0] = '-';
+    if (dlopen(library, RTLD_NOW | RTLD_LOCAL) == nullptr) {
+        const char* problem = dlerror();
+        snprintf(text + 1, size - 1, "%s", problem != nullptr ? problem : "it can't be loaded");
+        return 1;
+    }
+    Observing unused{};
+    const bool fits = choose_observer(find_runtime(), unused, text + 1, size - 1);
+    text[0] = fits ? '+' : '-';
+    return fits ? 0 : 1;
+}
