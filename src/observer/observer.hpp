@@ -38,7 +38,7 @@ public:
     Programs programs{metal};
 
 private:
-    bool is_expected(const metal::Buffer* buffer);
+    void expect(const metal::Buffer* buffer);
     std::uint64_t reserved_bytes(const DeviceSet& set, const metal::Buffer* buffer) const;
     std::uint64_t needed_per_bank(const DeviceSet& set, const metal::Buffer* buffer) const;
     void load_on_chip(const metal::Program& program, metal::IDevice* chip);

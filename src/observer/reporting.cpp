@@ -42,13 +42,13 @@ void Observer::watch_thread(metal::GraphTracker* tracker) {
     }
 }
 
-bool Observer::is_expected(const metal::Buffer* buffer) {
+// The first buffer tells; where it is not as expected, there is no set for any from then on.
+void Observer::expect(const metal::Buffer* buffer) {
     std::call_once(first_buffer_, [&] {
         if (!is_laid_out_as_expected(metal, buffer)) {
             sets.stand_aside("its buffers are not those of the tt-metal that this observer was built for");
         }
     });
-    return !sets.stands_aside();
 }
 
 // What the allocator takes for it on one device, in all banks.
@@ -58,9 +58,7 @@ std::uint64_t Observer::reserved_bytes(const DeviceSet& set, const metal::Buffer
 }
 
 void Observer::allocated(const metal::Buffer* buffer) {
-    if (!is_expected(buffer)) {
-        return;
-    }
+    expect(buffer);
     ThreadData& data = thread_data();
     if (data.looks < kLooks) {
         ++data.looks;
@@ -160,7 +158,8 @@ std::uint64_t Observer::needed_per_bank(const DeviceSet& set, const metal::Buffe
 }
 
 void Observer::out_of_memory(const metal::Buffer* buffer) {
-    const auto set = is_expected(buffer) ? sets.of(buffer->device()) : std::nullopt;
+    expect(buffer);
+    const auto set = sets.of(buffer->device());
     if (!set) {
         return;
     }

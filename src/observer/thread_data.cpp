@@ -7,7 +7,8 @@ namespace ttmem::observer {
 
 namespace {
 
-thread_local ThreadData* current = nullptr;
+// Of the kind that needs no call to be found; libttmem has some of it too, and there is little of both.
+__thread ThreadData* current __attribute__((tls_model("initial-exec"))) = nullptr;
 
 struct Reaper {
     ~Reaper() { delete std::exchange(current, nullptr); }
