@@ -38,8 +38,10 @@ find_package(Threads REQUIRED)
 # ccache shortens a rebuild where it is installed; nothing depends on it.
 find_program(TTMEM_CCACHE ccache)
 if(TTMEM_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-    set(CMAKE_C_COMPILER_LAUNCHER "${TTMEM_CCACHE}")
-    set(CMAKE_CXX_COMPILER_LAUNCHER "${TTMEM_CCACHE}")
+    # What it wants to be told before it takes a file that uses a precompiled header.
+    set(launcher "${CMAKE_COMMAND}" -E env CCACHE_SLOPPINESS=pch_defines,time_macros "${TTMEM_CCACHE}")
+    set(CMAKE_C_COMPILER_LAUNCHER "${launcher}")
+    set(CMAKE_CXX_COMPILER_LAUNCHER "${launcher}")
 endif()
 
 # g++ alone looks for old-style casts: unlike clang it knows that the inline functions of a C header can't do without.

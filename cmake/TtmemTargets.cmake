@@ -121,6 +121,28 @@ function(ttmem_test_program name)
     target_link_libraries(${name} PRIVATE ${libs})
 endfunction()
 
+# Most of a test run is compiling tests, and what they test is compiled elsewhere, as optimised as the preset says.
+function(ttmem_test_compile_options target)
+    if(TTMEM_SANITIZE)
+        target_compile_options(${target} PRIVATE -O0 -g1)
+    else()
+        target_compile_options(${target} PRIVATE -O1 -g1)
+    endif()
+endfunction()
+
+# And half of compiling a test is reading GoogleTest: read once, by a program that is nothing else.
+function(ttmem_read_test_headers_once)
+    add_executable(ttmem_test_headers "${PROJECT_SOURCE_DIR}/tests/support/test_headers.cpp")
+    ttmem_test_settings(ttmem_test_headers)
+    ttmem_test_compile_options(ttmem_test_headers)
+    ttmem_resolve_libraries(libs gmock gtest)
+    target_link_libraries(ttmem_test_headers PRIVATE ${libs})
+    target_precompile_headers(ttmem_test_headers PRIVATE
+        <gmock/gmock.h> <gtest/gtest.h>
+        <algorithm> <atomic> <chrono> <cstdint> <cstring> <filesystem> <fstream> <functional> <map> <memory> <optional>
+        <set> <sstream> <string> <string_view> <thread> <utility> <vector>)
+endfunction()
+
 # Each TEST becomes a ctest named <name>/<Suite>.<Test>. RESOURCE_LOCK keeps tests that look at the whole host
 # apart from each other.
 function(ttmem_test name)
@@ -146,13 +168,12 @@ function(ttmem_test name)
 
     add_executable(${name} ${ARG_UNPARSED_ARGUMENTS})
     ttmem_test_settings(${name})
-    # Most of a test run is compiling tests, and what they test is compiled elsewhere, as optimised as the preset says.
-    if(TTMEM_SANITIZE)
-        target_compile_options(${name} PRIVATE -O0 -g1)
-    else()
-        target_compile_options(${name} PRIVATE -O1 -g1)
-    endif()
+    ttmem_test_compile_options(${name})
     target_link_libraries(${name} PRIVATE ${libs})
+    if(NOT TARGET ttmem_test_headers)
+        ttmem_read_test_headers_once()
+    endif()
+    target_precompile_headers(${name} REUSE_FROM ttmem_test_headers)
     if(ARG_DEPENDS)
         add_dependencies(${name} ${ARG_DEPENDS})
     endif()

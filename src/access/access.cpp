@@ -57,7 +57,7 @@ base::Expected<Answer<View>> only_daemon(base::Expected<View> answer) {
     }
     if (answer.error().code == Error::Code::gone) {
         return base::error(Error::Code::gone,
-                           "no daemon runs that could have seen it (start one with 'ttmemd')");
+                           "no daemon runs here, and this only a daemon knows (start one with 'ttmemd')");
     }
     return tl::unexpected(std::move(answer.error()));
 }

@@ -103,7 +103,7 @@ void map_ledger(const Selection& selection, const SelectedLedger& ledger, const 
     for (const segment::SetTotals& set : selection.reports()[ledger.report].totals.sets) {
         if (query.kind && set.is_open() && set.index < ledger.sets.size() &&
             ledger.sets[set.index].is_asked) {
-            pools[{static_cast<uint8_t>(set.index), *query.kind}];  // an empty one is an answer too
+            pools[{static_cast<uint8_t>(set.index), *query.kind}];
         }
     }
     selection.for_each_match(ledger, [&](segment::SlotRef, const segment::Allocation& a, Kind kind) {
@@ -146,6 +146,11 @@ base::Expected<std::vector<AddressMap>> map_addresses(const Census& census, cons
     std::vector<AddressMap> result;
     for (const SelectedLedger& ledger : selection->ledgers()) {
         map_ledger(*selection, ledger, query, result);
+    }
+    // One in which nothing lies is an answer where there is no other.
+    const auto is_empty = [](const AddressMap& map) { return map.used == 0; };
+    if (!std::all_of(result.begin(), result.end(), is_empty)) {
+        std::erase_if(result, is_empty);
     }
     return result;
 }

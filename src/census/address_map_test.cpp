@@ -108,6 +108,16 @@ TEST_F(AddressMaps, AreOnePerAllocatorSinceEachHasAddressesOfItsOwn) {
     EXPECT_EQ((*both)[1].largest_free, 800u);
 }
 
+TEST_F(AddressMaps, LeaveOutAnAllocatorThatHoldsNothingWhereAnotherDoes) {
+    segment.add_set(1);
+    put(0x1000, 400);
+    MapQuery query{"0"};
+    query.kind = Kind::dram;
+    EXPECT_EQ(map(query).used, 100u);
+    query.kind = Kind::l1;
+    EXPECT_THAT(*maps(query), SizeIs(2));
+}
+
 TEST_F(AddressMaps, AreCutToALimitAndSayByHowMuch) {
     put(0x1000, 400);
     put(0x1000 + 300, 400);

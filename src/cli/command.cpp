@@ -33,7 +33,7 @@ CLI::Option* add_device(CLI::App& command, std::optional<std::string>& device) {
     return command
         .add_option_function<std::string>(
             "-d,--device", [&device](const std::string& text) { device = text; },
-            "Only this device: its number, /dev/tenstorrent/N, its place on the bus or its ASIC id (0x...)")
+            "Only this one: N, /dev/tenstorrent/N, bus address or ASIC id")
         ->type_name("ID");
 }
 

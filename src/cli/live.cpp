@@ -40,7 +40,7 @@ void declare_order(CLI::App& command, census::AllocationQuery& query) {
         command
             .add_option_function<std::string>(
                 "--group,--group-by", [&query](const std::string& name) { query.group = group_of(name); },
-                "Sums by name, scope, kind, process, device, set, thread, owner or age")
+                "Sums by name, scope, kind, process, device or age (and more)")
             ->check([](const std::string& name) {
                 return group_of(name) ? std::string() : "there are no groups by '" + name + "'";
             })
@@ -88,7 +88,8 @@ void add_allocations(CLI::App& app, Run& chosen) {
         },
         list)
         ->footer(
-            "Bytes are those on each device of an allocation. A scope is the beginning of a\n"
+            "Bytes are those on each device of an allocation. Groups are also by set, thread\n"
+            "and owner (the number that the process gave). A scope is the beginning of a\n"
             "name: decoder.3 of decoder.3/ttnn::matmul, and with --depth 2 one part more.\n"
             "Groups come by what they use. A page ends with the cursor of the next one,\n"
             "which is asked for with the same filters and the same --sort.\n\n"
@@ -101,7 +102,7 @@ void add_allocations(CLI::App& app, Run& chosen) {
 
 void add_mark(CLI::App& app, Run& chosen) {
     add_command<Common>(
-        app, chosen, "mark", "Remember this moment: 'allocations --since-mark' shows what came later",
+        app, chosen, "mark", "Remember this moment, for 'allocations --since-mark'",
         [](CLI::App&, Common&) {},
         [](const Common&) {
             const auto done = set_mark();

@@ -2,11 +2,10 @@
 #include "cli/mark.hpp"
 
 #include <cstdlib>
+#include <ctime>
 #include <filesystem>
 #include <fstream>
 #include <system_error>
-
-#include "segment/clock.hpp"
 
 namespace ttmem::cli {
 
@@ -20,7 +19,11 @@ std::string boot_id() {
     return id;
 }
 
-uint64_t now() { return segment::Clock::now(segment::ClockKind::monotonic_ns).monotonic_ns; }
+uint64_t now() {
+    timespec time{};
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return static_cast<uint64_t>(time.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(time.tv_nsec);
+}
 
 std::string variable(const char* name) {
     const char* value = std::getenv(name);

@@ -26,7 +26,7 @@ template <class AsText>
 int show_now(const NowOptions& options, const AsText& as_text) {
     auto answer = access::status(options.way);
     if (answer && options.device) {
-        if (auto problem = view::keep_device(answer->view, *options.device)) {
+        if (auto problem = view::keep_devices(answer->view, {*options.device})) {
             complain(*problem);
             return 1;
         }
@@ -96,7 +96,11 @@ void add_map(CLI::App& app, Run& chosen) {
         [](const MapOptions& options) {
             census::MapQuery query = options.query;
             query.device = *options.device;
-            return show(access::map(query, options.way), options, view::map_text);
+            query.limit = options.json ? options.query.limit : 0;  // the picture is of all, the table of some
+            return show(access::map(query, options.way), options,
+                        [&](const view::MapView& map, const view::Style& style) {
+                            return view::map_text(map, style, options.query.limit);
+                        });
         })
         ->footer("Example:\n  ttmem map --device 0 --kind l1 --limit 0");
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/output.hpp"
 
+#include <poll.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -72,7 +73,17 @@ int print(const std::string& text) {
     return 0;
 }
 
-bool is_output_gone() { return output_is_gone; }
+bool wait_for_reader(std::chrono::milliseconds time) {
+    pollfd output{STDOUT_FILENO, 0, 0};
+    const auto until = std::chrono::steady_clock::now() + time;
+    for (auto left = time; left.count() > 0;
+         left = std::chrono::ceil<std::chrono::milliseconds>(until - std::chrono::steady_clock::now())) {
+        if (poll(&output, 1, static_cast<int>(left.count())) > 0) {
+            return false;  // nothing was asked for but its end
+        }
+    }
+    return !output_is_gone;
+}
 
 void complain(const std::string& text) { write_all(STDERR_FILENO, "ttmem: " + text + "\n"); }
 

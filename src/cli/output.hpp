@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chrono>
 #include <string>
 
 #include "view/table.hpp"
@@ -11,8 +12,8 @@ namespace ttmem::cli {
 // said. A reader that has seen enough (ttmem ... | head) is no error.
 int print(const std::string& text);
 
-// Whether a reader has seen enough: then nobody waits for more.
-bool is_output_gone();
+// Waits so long, and says whether somebody still reads: false once the reader of a pipe, or the terminal, has gone.
+bool wait_for_reader(std::chrono::milliseconds time);
 
 // One line on standard error, behind the name of the program.
 void complain(const std::string& text);

@@ -2,13 +2,12 @@
 
 // What has happened: failures, deaths, values over time, events.
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <iterator>
 
 #include "cli/command.hpp"
 #include "view/chronicle_text.hpp"
+#include "view/devices.hpp"
 #include "view/text.hpp"
 
 namespace ttmem::cli {
@@ -16,7 +15,7 @@ namespace ttmem::cli {
 namespace {
 
 constexpr uint64_t kSecond = 1'000'000'000;
-constexpr unsigned kEventsTickUs = 250'000;
+constexpr std::chrono::milliseconds kEventsTick(250);
 constexpr uint64_t kMostEventsAtOnce = 10'000;
 
 struct WhyOptions : Common {
@@ -87,33 +86,51 @@ void add_post_mortem(CLI::App& app, Run& chosen) {
 }
 
 struct HistoryOptions : Common {
-    std::optional<uint32_t> device;
+    std::optional<std::string> device;
     std::optional<census::Kind> kind;
     uint64_t seconds = 600;
 };
+
+// The number of the device that has this name, by what is there now.
+base::Expected<uint32_t> number_of(const std::string& name) {
+    const auto status = access::status(access::Way::daemon_if_there);
+    if (!status) {
+        return tl::unexpected(status.error());
+    }
+    const census::DeviceFigures* device = view::find_device(status->view, name);
+    if (device == nullptr) {
+        return base::error(base::Error::Code::gone, view::no_such_device(name));
+    }
+    return device->id;
+}
+
+int chart(const HistoryOptions& options) {
+    std::optional<uint32_t> device;
+    if (options.device) {
+        const auto number = number_of(*options.device);
+        if (!number) {
+            complain(number.error().text);
+            return 1;
+        }
+        device = *number;
+    }
+    const uint64_t now = view::read_here().time_ns;
+    const uint64_t span = std::min<uint64_t>(options.seconds, now / kSecond) * kSecond;
+    return show(access::history(device, options.kind, now - span), options, view::history_text);
+}
 
 void add_history(CLI::App& app, Run& chosen) {
     add_command<HistoryOptions>(
         app, chosen, "history", "Used bytes over time: a small chart for each device and kind",
         [](CLI::App& command, HistoryOptions& options) {
             add_json_and_bytes(command, options);
-            command
-                .add_option_function<uint32_t>(
-                    "-d,--device", [&options](uint32_t device) { options.device = device; },
-                    "Only this device")
-                ->check(refuse_what_is_no_number)
-                ->type_name("N");
+            add_device(command, options.device);
             add_kind(command, options.kind);
             command.add_option("--seconds", options.seconds, "How far back (default: 600)")
                 ->check(refuse_what_is_no_number)
                 ->type_name("N");
         },
-        [](const HistoryOptions& options) {
-            const uint64_t now = view::read_here().time_ns;
-            const uint64_t span = std::min<uint64_t>(options.seconds, now / kSecond) * kSecond;
-            return show(access::history(options.device, options.kind, now - span), options,
-                        view::history_text);
-        })
+        chart)
         ->footer(
             "A daemon (ttmemd) keeps a value a second for an hour, and one a minute for a\n"
             "day. Each column shows the highest value of its time.\n\n"
@@ -166,11 +183,13 @@ int show_events(const EventOptions& options) {
     bool is_first = true;
     while (events) {
         const bool has_words = is_first || !events->events.empty();
-        if ((has_words && print_events(*events, options) != 0) || !options.follow) {
+        if (has_words && print_events(*events, options) != 0) {
+            return 1;
+        }
+        if (!options.follow || !wait_for_reader(kEventsTick)) {
             return 0;
         }
         is_first = false;
-        usleep(kEventsTickUs);
         events = read_events(events->next, 0);
     }
     complain(events.error().text);

@@ -2,6 +2,7 @@
 
 // For who looks again and again: a monitor for people, a query for scripts, and what the daemon itself costs.
 
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <vector>
@@ -16,9 +17,7 @@ namespace ttmem::cli {
 
 namespace {
 
-constexpr unsigned kMicroseconds = 1000;  // in a millisecond
 constexpr uint64_t kLongestTickMs = 3'600'000;
-constexpr char kClear[] = "\033[H\033[2J";
 
 std::string refuse_a_tick_of_none(const std::string& text) {
     const std::string problem = refuse_what_is_no_number(text);
@@ -34,20 +33,23 @@ struct MonitorOptions : Common {
     uint64_t count = 0;
 };
 
-// The devices that were asked for, each once, in the order of the host.
-std::optional<std::string> keep_devices(view::View& view, const std::vector<std::string>& names) {
-    std::vector<uint32_t> ids;
-    for (const std::string& name : names) {
-        const census::DeviceFigures* device = view::find_device(view, name);
-        if (device == nullptr) {
-            return "there is no device " + name + " ('ttmem status' lists them)";
+// Over what stood there before, without a moment of an empty screen; no more lines than the window has, since more would scroll.
+std::string redrawn(const std::string& text) {
+    winsize size{};
+    const size_t rows =
+        ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_row > 1 ? size.ws_row - 1U : 0;
+    std::string screen = "\033[H";
+    size_t lines = 0;
+    for (size_t start = 0; start < text.size();) {
+        const size_t end = std::min(text.find('\n', start), text.size());
+        if (rows != 0 && ++lines == rows && end + 1 < text.size()) {
+            screen += "(more than the window shows: make it taller, or choose with -d)\033[K\n";
+            break;
         }
-        ids.push_back(device->id);
+        screen += text.substr(start, end - start) + "\033[K\n";
+        start = end + 1;
     }
-    std::erase_if(view.figures.devices, [&](const census::DeviceFigures& device) {
-        return !ids.empty() && std::find(ids.begin(), ids.end(), device.id) == ids.end();
-    });
-    return std::nullopt;
+    return screen + "\033[J";
 }
 
 int monitor(const MonitorOptions& options) {
@@ -58,18 +60,24 @@ int monitor(const MonitorOptions& options) {
             complain(answer.error().text);
             return 1;
         }
-        if (const auto problem = keep_devices(answer->view, options.devices)) {
-            complain(*problem);
-            return 1;
+        if (!options.devices.empty()) {
+            if (const auto problem = view::keep_devices(answer->view, options.devices)) {
+                complain(*problem);
+                return 1;
+            }
         }
         const view::Style style = style_of_output(options.bytes);
-        const std::string text =
-            options.json ? view::to_json(answer->view) : view::breakdown_text(answer->view, style);
-        if (print((is_terminal ? kClear : "") + text + (is_terminal || options.json ? "" : "\n")) != 0 ||
-            tick == options.count || is_output_gone()) {
+        std::string text =
+            options.json ? view::to_json(answer->view) : view::breakdown_text(answer->view, style) + "\n";
+        for (const std::string& notice : answer->notices) {
+            is_terminal ? void(text += notice + "\n") : complain(notice);
+        }
+        if (print(is_terminal ? redrawn(text) : text) != 0) {
+            return 1;
+        }
+        if (tick == options.count || !wait_for_reader(std::chrono::milliseconds(options.every_ms))) {
             return 0;
         }
-        usleep(static_cast<useconds_t>(options.every_ms) * kMicroseconds);
     }
 }
 
@@ -149,7 +157,7 @@ int run_query(const QueryOptions& options) {
             return 1;
         }
         if (options.device) {
-            if (const auto problem = view::keep_device(answer->view, *options.device)) {
+            if (const auto problem = view::keep_devices(answer->view, {*options.device})) {
                 complain(*problem);
                 return 1;
             }
@@ -160,10 +168,9 @@ int run_query(const QueryOptions& options) {
         if (print((is_first ? query->header(*format) : "") + query->lines(answer->view, *format)) != 0) {
             return 1;
         }
-        if (options.loop_ms == 0 || is_output_gone()) {
+        if (options.loop_ms == 0 || !wait_for_reader(std::chrono::milliseconds(options.loop_ms))) {
             return 0;
         }
-        usleep(static_cast<useconds_t>(options.loop_ms) * kMicroseconds);
     }
 }
 
@@ -186,7 +193,7 @@ void add_query(CLI::App& app, Run& chosen) {
         run_query)
         ->footer(
             "What is not known is empty, and never 0.\n\n"
-            "Example:\n  ttmem query --fields=device,dram.used,temperature --format=csv,noheader,nounits");
+            "Example:\n  ttmem query --fields=device,dram.used,temperature --format=csv,noheader");
 }
 
 void add_self(CLI::App& app, Run& chosen) {

@@ -19,10 +19,12 @@ constexpr size_t kMostATurn = size_t{256} << 10;    // then the others have thei
 constexpr size_t kMostAnswers = size_t{256} << 10;  // bytes, beyond what the socket itself holds
 
 // A client that sends without a pause wakes the reader for each message, which costs both more than the message. So after some
-// such wakes it is looked at by the clock instead, as long as that brings several messages at a time.
+// such wakes it is looked at by the clock instead, as long as that brings several messages at a time. One of many senders has to
+// wait for its turn on a core, so a pause as long as those ends nothing.
 constexpr uint64_t kSoonNs = 200'000;
 constexpr unsigned kQuickWakes = 8;
 constexpr size_t kWorthATurn = 8 * sources::classic_wire::kLongest;
+constexpr uint64_t kPauseNs = 50'000'000;
 
 uint64_t monotonic_now() { return segment::Clock::now(segment::ClockKind::monotonic_ns).monotonic_ns; }
 
@@ -80,7 +82,10 @@ std::optional<size_t> ClassicWire::Connection::read_in_passing() {
     if (!socket_ || has_ended_) {
         return std::nullopt;
     }
-    if (taken >= kWorthATurn && !was_asked_) {
+    if (taken >= kWorthATurn) {
+        last_wake_ns_ = now_ns_;
+    }
+    if (now_ns_ - last_wake_ns_ < kPauseNs && !was_asked_) {
         return taken;
     }
     quick_wakes_ = 0;

@@ -13,17 +13,16 @@ using census::DeviceFigures;
 using census::Kind;
 using census::MemoryFigures;
 
-constexpr size_t kBar = 20;
-
-// "    L1 Buffers:  [####......]   42.5 MiB /  74.4 MiB (57%)".
+// "    L1 Buffers: [####......]   42.5 MiB /   74.4 MiB (57%), peak 50.0 MiB".
 std::string line(const std::string& title, std::optional<uint64_t> used, std::optional<uint64_t> capacity,
                  const std::string& more, const Style& style) {
-    std::string text = fmt::format("    {:<13}", title + ":");
+    const size_t bar_width = style.bytes ? 10 : 14;
+    std::string text = fmt::format("    {:<12}", title + ":");
     if (!used) {
         return text + "not known\n";
     }
-    const std::string bar = capacity ? format_bar(*used, capacity, kBar) : std::string(kBar, ' ');
-    text += fmt::format("{:<{}} {:>10}", bar, kBar, format_bytes(*used, style.bytes));
+    text += fmt::format("{:<{}} {:>10}", format_bar(*used, capacity, bar_width), bar_width,
+                        format_bytes(*used, style.bytes));
     if (capacity) {
         text += fmt::format(" / {:>10} ({})", format_bytes(*capacity, style.bytes),
                             format_percent(*used, capacity));
@@ -46,7 +45,7 @@ std::string worst_core(const census::WorstCore& worst, const Style& style) {
     }
     const std::string headroom =
         worst.headroom ? ", headroom " + format_signed_bytes(*worst.headroom, style.bytes) : "";
-    return line("Worst core", worst.used, worst.capacity, headroom, style);
+    return line("Total L1", worst.used, worst.capacity, headroom, style);
 }
 
 std::string breakdown(const DeviceFigures& device, const Style& style) {
@@ -81,6 +80,7 @@ std::string breakdown_text(const View& view, const Style& style) {
     for (const DeviceFigures& device : view.figures.devices) {
         text += "\n" + breakdown(device, style);
     }
+    text += "\nTotal L1 is that of the fullest core: L1 buffers and any one program's CBs.\n";
     return text + inexact_text(view.figures.inexact, style);
 }
 

@@ -15,6 +15,8 @@ namespace {
 
 constexpr uint64_t kSecond = 1'000'000'000;
 constexpr uint64_t kMillisecond = 1'000'000;
+constexpr size_t kWhat = 10;  // "allocation"
+constexpr size_t kShortestName = 12;
 
 // "14:03:27.042", of the day on which it is looked at.
 std::string time_of_day(uint64_t time_ns) {
@@ -72,29 +74,36 @@ std::string chart_of(const std::vector<uint64_t>& columns, uint64_t highest, con
 }  // namespace
 
 std::string event_line(const EventView& event, const Style& style) {
-    std::string text =
-        fmt::format("{}  {:>7}  {:<15}", time_of_day(event.time_ns), event.pid, words_for(event));
+    std::string text = fmt::format("{}  {:>7}  {}", time_of_day(event.time_ns), event.pid, words_for(event));
     if (event.count) {
-        return text + fmt::format("  {} were not seen", format_count(*event.count, "event", "events"));
+        return text + fmt::format(": {} were not seen", format_count(*event.count, "event", "events"));
     }
-    if (event.kind) {
-        const std::string kind =
-            std::string(name_of(*event.kind)) + (event.kernel_type ? " (" + *event.kernel_type + ")" : "");
-        text += fmt::format("  {:<8}", kind);
+    if (!event.kind && !event.requested) {
+        return text;
     }
-    if (event.requested) {
-        text += fmt::format("  {:>10}", format_bytes(*event.requested, style.bytes));
-    }
-    if (!event.devices.empty()) {
-        text += "  dev " + format_ids(event.devices);
-    }
-    if (event.address) {
-        text += fmt::format("  {:#x}", *event.address);
+    text += fmt::format("{:{}}  {:<8}  {:>10}  {:<4}", "", kWhat - std::min(words_for(event).size(), kWhat),
+                        event.kind ? name_of(*event.kind) : "-",
+                        event.requested ? format_bytes(*event.requested, style.bytes) : "-",
+                        format_ids(event.devices));
+    // The end of a name tells more than its beginning, and the name more than the address.
+    std::string name = event.name.value_or("");
+    std::string more = event.address ? fmt::format("at {:#x}", *event.address) : "";
+    if (event.kernel_type) {
+        more = "(" + *event.kernel_type + ")";
     }
     if (event.adds_bytes == false) {
-        text += "  (adds nothing)";
+        more = "adds nothing";
     }
-    return text + (event.name && !event.name->empty() ? "  " + *event.name : "");
+    const size_t taken = display_width(text) + 2;
+    const size_t left = style.width > taken + kShortestName ? style.width - taken : kShortestName;
+    if (style.cut && display_width(name) + display_width(more) + 2 > left) {
+        more = name.empty() ? more : "";
+        name = cut_beginning(name, left);
+    }
+    for (const std::string& part : {name, more}) {
+        text += part.empty() ? "" : "  " + part;
+    }
+    return text;
 }
 
 std::string events_text(const EventsView& view, const Style& style) {
@@ -104,8 +113,7 @@ std::string events_text(const EventsView& view, const Style& style) {
                             format_count(view.missed, "event", "events"));
     }
     for (const EventView& event : view.events) {
-        const std::string line = event_line(event, style);
-        text += (style.cut ? cut_end(line, style.width) : line) + "\n";
+        text += event_line(event, style) + "\n";
     }
     return text.empty() ? "Nothing has happened since the daemon began.\n" : text;
 }

@@ -144,6 +144,61 @@ WhyView some_why() {
     return view;
 }
 
+const std::string kLongName =
+    "model.layers.31.self_attention.rotary_embedding.really_long/"
+    "ttnn::transformer::scaled_dot_product_attention_decode";
+
+MapView long_map_names() {
+    MapView view = dram_map();
+    view.maps[0].set = "a mesh with a name that somebody thought about for a long time, 漢字漢字漢字";
+    view.maps[0].blocks[0].name = kLongName;
+    return view;
+}
+
+EventsView long_event_names() {
+    EventsView view = some_events();
+    for (EventView& one : view.events) {
+        if (one.name) {
+            one.name = kLongName;
+        }
+    }
+    return view;
+}
+
+WhyView long_why_names() {
+    WhyView view = some_why();
+    view.holders[0].by_name[0].key = kLongName;
+    return view;
+}
+
+HistoryView galaxy_history() {
+    HistoryView view{origin(), {}};
+    for (uint32_t device = 0; device < 32; ++device) {
+        SeriesView series{device, Kind::dram, {}};
+        for (uint64_t i = 0; i < 60; ++i) {
+            series.samples.push_back({kNow - (60 - i) * kSecond, (device + i) % 32 * 100'000'000});
+        }
+        view.series.push_back(series);
+    }
+    return view;
+}
+
+// A submesh and the mesh it is part of have allocators of their own: two maps of one memory.
+MapView galaxy_map() {
+    MapView view = dram_map();
+    for (uint32_t id = 4; id < 32; ++id) {
+        view.maps[0].devices.push_back(id);
+    }
+    census::AddressMap submesh = view.maps[0];
+    submesh.devices = {0, 1};
+    submesh.set = "submesh 1";
+    view.maps.push_back(submesh);
+    view.processes = 64;
+    return view;
+}
+
+std::string whole_map(const MapView& view, const Style& style) { return map_text(view, style); }
+
 struct Commands : testing::Test {
     Commands() {
         setenv("TZ", "UTC", 1);
@@ -160,25 +215,38 @@ void expect_screens(const std::string& name, const View& view, Text text) {
 }
 
 TEST_F(Commands, LookAsTheyDid) {
-    expect_screens("dram.map", *map_from_json(to_json(dram_map())), map_text);
-    expect_screens("unknown.map", unknown_map(), map_text);
+    expect_screens("dram.map", *map_from_json(to_json(dram_map())), whole_map);
+    expect_screens("unknown.map", unknown_map(), whole_map);
     expect_screens("some.events", some_events(), events_text);
     expect_screens("some.history", some_history(), history_text);
     expect_screens("some.self", some_self(), self_text);
     expect_screens("some.why", some_why(), why_text);
     expect_screens("t3000.breakdown", t3000(), breakdown_text);
+    expect_screens("one_device.breakdown", one_device(), breakdown_text);
+    expect_screens("galaxy.breakdown", galaxy(), breakdown_text);
+    expect_screens("inexact.breakdown", inexact(), breakdown_text);
     expect_screens("with_driver.breakdown", with_driver(), breakdown_text);
     expect_screens("unknown_capacity.breakdown", unknown_capacity(), breakdown_text);
     expect_screens("full.breakdown", full(), breakdown_text);
+    expect_screens("long_names.breakdown", long_names(), breakdown_text);
+    expect_screens("long_names.map", long_map_names(), whole_map);
+    expect_screens("long_names.events", long_event_names(), events_text);
+    expect_screens("long_names.why", long_why_names(), why_text);
+    expect_screens("galaxy.history", galaxy_history(), history_text);
+    expect_screens("galaxy.map", galaxy_map(), whole_map);
     expect_golden("some.history.utf8", history_text(some_history(), {.utf8 = true}));
     expect_golden("dram.map.json", to_json(dram_map()));
     expect_golden("some.why.json", to_json(some_why()));
+    expect_golden("some.events.json", to_json(some_events()));
+    expect_golden("some.history.json", to_json(some_history()));
+    expect_golden("some.self.json", to_json(some_self()));
 }
 
 TEST_F(Commands, SaySoWhereThereIsNothing) {
     MapView empty = dram_map();
     empty.maps.clear();
     expect_golden("empty.map.80", map_text(empty, {}));
+    expect_golden("limited.map.80", map_text(dram_map(), {}, 2));
     expect_golden("nobody.map.80", map_text({origin(), {}, 0, "0", {}}, {}));
     expect_golden("empty.events.80", events_text({origin(), 1, 0, {}}, {}));
     expect_golden("empty.history.80", history_text({origin(), {}}, {}));
@@ -186,10 +254,16 @@ TEST_F(Commands, SaySoWhereThereIsNothing) {
 }
 
 TEST_F(Commands, FitIntoEightyColumns) {
-    for (const std::string& text :
-         {map_text(dram_map(), {}), events_text(some_events(), {}), history_text(some_history(), {}),
-          self_text(some_self(), {}), why_text(some_why(), {}), breakdown_text(full(), {})}) {
-        expect_fits(text, 80);
+    for (const bool bytes : {false, true}) {
+        const Style style{.bytes = bytes};
+        for (const std::string& text :
+             {map_text(dram_map(), style), map_text(galaxy_map(), style), map_text(long_map_names(), style),
+              events_text(some_events(), style), events_text(long_event_names(), style),
+              history_text(some_history(), style), history_text(galaxy_history(), style),
+              self_text(some_self(), style), why_text(some_why(), style), why_text(long_why_names(), style),
+              breakdown_text(full(), style), breakdown_text(galaxy(), style)}) {
+            expect_fits(text, 80);
+        }
     }
 }
 
@@ -243,14 +317,14 @@ TEST(Devices, AreFoundByEveryNameThatPeopleHave) {
 
 TEST(Devices, OneKeepsItsProcessesAndWhatTheyHoldThere) {
     View view = t3000();
-    EXPECT_EQ(keep_device(view, "7"), std::nullopt);
+    EXPECT_EQ(keep_devices(view, {"7"}), std::nullopt);
     ASSERT_EQ(view.figures.devices.size(), 1u);
     EXPECT_EQ(view.figures.processes.size(), 2u);
     EXPECT_EQ(view.figures.processes[0].devices.size(), 1u);
     view = t3000();
-    EXPECT_EQ(keep_device(view, "0"), std::nullopt);
+    EXPECT_EQ(keep_devices(view, {"0"}), std::nullopt);
     EXPECT_EQ(view.figures.processes.size(), 1u) << "the other is not on it";
-    EXPECT_THAT(*keep_device(view, "5"), HasSubstr("there is no device 5"));
+    EXPECT_THAT(*keep_devices(view, {"5"}), HasSubstr("there is no device 5"));
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 namespace ttmem::view {
 
@@ -32,15 +33,23 @@ const census::DeviceFigures* find_device(const View& view, std::string_view name
     return found == view.figures.devices.end() ? nullptr : &*found;
 }
 
-std::optional<std::string> keep_device(View& view, std::string_view name) {
-    const census::DeviceFigures* const found = find_device(view, name);
-    if (found == nullptr) {
-        return "there is no device " + std::string(name) + " ('ttmem status' lists them)";
+std::string no_such_device(std::string_view name) {
+    return "there is no device " + std::string(name) + " ('ttmem status' lists them)";
+}
+
+std::optional<std::string> keep_devices(View& view, const std::vector<std::string>& names) {
+    std::set<uint32_t> ids;
+    for (const std::string& name : names) {
+        const census::DeviceFigures* const found = find_device(view, name);
+        if (found == nullptr) {
+            return no_such_device(name);
+        }
+        ids.insert(found->id);
     }
-    const uint32_t id = found->id;
-    std::erase_if(view.figures.devices, [&](const auto& device) { return device.id != id; });
+    const auto is_elsewhere = [&](const auto& one) { return !ids.contains(one.id); };
+    std::erase_if(view.figures.devices, is_elsewhere);
     for (census::ProcessFigures& process : view.figures.processes) {
-        std::erase_if(process.devices, [&](const auto& held) { return held.id != id; });
+        std::erase_if(process.devices, is_elsewhere);
     }
     std::erase_if(view.figures.processes, [](const auto& process) { return process.devices.empty(); });
     return std::nullopt;

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <span>
 #include <vector>
 
 #include "view/format.hpp"
@@ -46,28 +47,29 @@ std::string picture(const AddressMap& map, size_t width) {
 
 std::string head_of(const AddressMap& map, const Style& style) {
     const auto bytes = [&](uint64_t amount) { return format_bytes(amount, style.bytes); };
-    std::string text =
-        fmt::format("{} of {}: process {}{}\n", coloured(std::string(name_of(map.kind)), Tone::title, style),
-                    "device " + format_ids(map.devices), map.pid, map.set.empty() ? "" : ", set " + map.set);
+    const std::string who = fmt::format(
+        "{} of {} {}: process {}{}", name_of(map.kind), map.devices.size() == 1 ? "device" : "devices",
+        format_ids(map.devices), map.pid, map.set.empty() ? "" : ", set " + map.set);
+    std::string text = coloured(style.cut ? cut_end(who, style.width) : who, Tone::title, style) + "\n";
     if (!map.bank.is_known()) {
         return text + fmt::format("{} taken; how large a bank is was not told\n", bytes(map.used));
     }
-    text += fmt::format("{} banks alike, {} each from {:#x}: {} taken", map.bank.banks, bytes(map.bank.size),
-                        map.bank.base, bytes(map.used));
-    return text +
-           (map.largest_free
-                ? fmt::format(", {} free, {} in one block\n", bytes(*map.free), bytes(*map.largest_free))
-                : "; blocks lie outside the bank or in each other: free space is not known\n");
+    text += fmt::format("{} banks alike, each of {} from {:#x}\n{} of each taken", map.bank.banks,
+                        bytes(map.bank.size), map.bank.base, bytes(map.used));
+    return text + (map.largest_free ? fmt::format(", {} free, {} in one block\n", bytes(*map.free),
+                                                  bytes(*map.largest_free))
+                                    : "; blocks lie outside the bank or overlap: free is not known\n");
 }
 
-std::string table_of(const AddressMap& map, const Style& style) {
+std::string table_of(const AddressMap& map, size_t limit, const Style& style) {
     Table table({{"ADDRESS"},
                  {"IN BANK"},
                  {"REQUESTED", kRight, 2},
                  {"USED", kRight, 1},
                  {"AGE", kRight, 3},
                  {"NAME", kLeft, 0, 20, Column::Keep::end}});
-    for (const MapBlock& block : map.blocks) {
+    const size_t shown = limit == 0 ? map.blocks.size() : std::min(limit, map.blocks.size());
+    for (const MapBlock& block : std::span(map.blocks).first(shown)) {
         const std::string bytes = format_bytes(block.bytes, style.bytes);
         if (block.is_free) {
             const bool is_largest = block.bytes == map.largest_free;
@@ -80,16 +82,16 @@ std::string table_of(const AddressMap& map, const Style& style) {
         }
     }
     std::string text = table.text(style);
-    if (map.left_out != 0) {
+    if (const size_t more = map.blocks.size() - shown + map.left_out; more != 0) {
         text += fmt::format("... and {} at higher addresses ('--limit 0' shows all)\n",
-                            format_count(map.left_out, "more block", "more blocks"));
+                            format_count(more, "more block", "more blocks"));
     }
     return text;
 }
 
 }  // namespace
 
-std::string map_text(const MapView& view, const Style& style) {
+std::string map_text(const MapView& view, const Style& style, size_t limit) {
     if (view.processes == 0) {
         return nobody_text(view.origin, view.inexact, style);
     }
@@ -97,11 +99,14 @@ std::string map_text(const MapView& view, const Style& style) {
     if (view.maps.empty()) {
         text += "\nNothing lies in the memory that was asked for.\n";
     }
+    bool has_picture = false;
     for (const AddressMap& map : view.maps) {
         const size_t width = std::min<size_t>(std::max<size_t>(style.width, 12), 200) - 2;
-        text += "\n" + head_of(map, style) + picture(map, width) + table_of(map, style);
+        const std::string letters = picture(map, width);
+        has_picture = has_picture || !letters.empty();
+        text += "\n" + head_of(map, style) + letters + table_of(map, limit, style);
     }
-    if (!view.maps.empty()) {
+    if (has_picture) {
         text +=
             "\nEach letter is a part of a bank: # taken, + in part, . free. An allocation takes\n"
             "the same place in every bank.\n";

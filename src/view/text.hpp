@@ -28,8 +28,8 @@ std::string groups_text(const GroupView& view, const Style& style);
 // The programs: their circular buffers and kernels.
 std::string programs_text(const ProgramView& view, const Style& style);
 
-// Who is where: a picture of each bank, and its blocks by address.
-std::string map_text(const MapView& view, const Style& style);
+// Who is where: a picture of each bank, and its blocks by address, at most `limit` of them; 0 for all.
+std::string map_text(const MapView& view, const Style& style, size_t limit = 0);
 
 // What did not work, and by how much.
 std::string failures_text(const FailureView& view, const Style& style);

@@ -56,7 +56,8 @@ TEST_P(Golden, IsNeverEmptyWhateverTheWidth) {
 
 INSTANTIATE_TEST_SUITE_P(Screens, Golden,
                          testing::Values(Screen{"empty", empty_host}, Screen{"one_device", one_device},
-                                         Screen{"t3000", t3000}, Screen{"inexact", inexact},
+                                         Screen{"t3000", t3000}, Screen{"galaxy", galaxy},
+                                         Screen{"inexact", inexact},
                                          Screen{"unknown_capacity", unknown_capacity}, Screen{"full", full},
                                          Screen{"long_names", long_names},
                                          Screen{"nothing_allocated", nothing_allocated},

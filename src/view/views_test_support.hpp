@@ -99,6 +99,23 @@ inline View t3000() {
     return view;
 }
 
+// 32 chips and 64 processes: one on each chip, and 32 that share the whole mesh.
+inline View galaxy() {
+    View view{origin(), {}};
+    std::vector<census::HeldOnDevice> mesh;
+    for (uint32_t id = 0; id < 32; ++id) {
+        census::DeviceFigures device = n300(id);
+        device.board = "galaxy-wormhole";
+        view.figures.processes.push_back(process(4000 + id, "python3", {held_on(device)}));
+        view.figures.devices.push_back(device);
+        mesh.push_back(held_on(device));
+    }
+    for (uint32_t i = 0; i < 32; ++i) {
+        view.figures.processes.push_back(process(70'000 + i, "vllm-worker", mesh));
+    }
+    return view;
+}
+
 inline View inexact() {
     View view = one_device();
     view.figures.inexact = {{4711, "reserved size unknown: used counts the requested bytes", 3, false},

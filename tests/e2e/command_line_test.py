@@ -55,7 +55,7 @@ class Usage(support.TestCase):
 
     def test_what_is_wrong_exits_with_2_and_usage(self):
         for arguments in (["--bogus"], ["bogus"], ["bogus", "--help"], ["status", "--bogus"], ["status", "x"],
-                          ["ps", "--device", "0"], ["status", "ps"], ["allocations", "--limit"],
+                          ["status", "ps"], ["allocations", "--limit"],
                           ["allocations", "--limit", "-1"], ["allocations", "--limit", "x"],
                           ["allocations", "--limit", "1.5"], ["allocations", "--limit", ""],
                           ["allocations", "--limit", "99999999999999999999999"], ["allocations", "--pid", "-1"],

@@ -33,7 +33,7 @@ BUILD = os.environ["TTMEM_BUILD_DIR"]
 FOLDER = os.path.join(BUILD, "package-test")
 STRANGER, MEMBER = 65534, 65533  # users without an account, one of them with the group ttmem
 CLASSIC_SOCKET = "/tmp/tt_allocation_server.sock"
-ALLOWED_IN_BIN = {"ttmem", "ttmemd", "ttmem-sim", "allocation_server_poc"}
+ALLOWED_IN_BIN = {"ttmem", "ttmemd", "ttmem-sim", "allocation_server_poc", "allocation_monitor_client", "tt_smi_umd"}
 
 
 MADE = os.path.join(FOLDER, "made")

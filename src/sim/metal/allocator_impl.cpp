@@ -116,10 +116,14 @@ Statistics AllocatorImpl::get_statistics(const BufferType& buffer_type) const {
             .largest_free_block_bytes = now.largest_free};
 }
 
-MemoryBlockTable AllocatorImpl::get_memory_block_table(const BufferType& buffer_type) const {
+std::vector<ttmem::sim::Block> AllocatorImpl::blocks(BufferType buffer_type) const {
     const std::lock_guard lock(mutex_);
+    return allocator_.blocks(pool_of(buffer_type));
+}
+
+MemoryBlockTable AllocatorImpl::get_memory_block_table(const BufferType& buffer_type) const {
     MemoryBlockTable table;
-    const auto blocks = allocator_.blocks(pool_of(buffer_type));
+    const auto blocks = this->blocks(buffer_type);
     for (std::size_t i = 0; i < blocks.size(); ++i) {
         table.push_back({{"blockID", std::to_string(i)},
                          {"address", std::to_string(blocks[i].address)},

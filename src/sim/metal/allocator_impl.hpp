@@ -42,6 +42,7 @@ public:
 
     [[nodiscard]] std::unordered_set<Buffer*> get_allocated_buffers() const;
     [[nodiscard]] Statistics get_statistics(const BufferType& buffer_type) const;
+    [[nodiscard]] std::vector<ttmem::sim::Block> blocks(BufferType buffer_type) const;
     [[nodiscard]] MemoryBlockTable get_memory_block_table(const BufferType& buffer_type) const;
     [[nodiscard]] const ttmem::sim::MemoryGeometry& memory() const { return memory_; }
     [[nodiscard]] const std::unique_ptr<Allocator>& view() const { return view_; }

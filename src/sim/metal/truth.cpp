@@ -11,7 +11,7 @@ namespace {
 
 using tt::tt_metal::BufferType;
 
-MemoryTruth pool_truth(const tt::tt_metal::Device& device, BufferType type) {
+MemoryTruth pool_truth(const tt::tt_metal::Device& device, BufferType type, bool with_blocks) {
     const Pool pool = tt::tt_metal::pool_of(type);
     MemoryTruth truth{.capacity = device.memory()[pool].capacity(),
                       .largest_free = device.memory()[pool].size};
@@ -20,20 +20,24 @@ MemoryTruth pool_truth(const tt::tt_metal::Device& device, BufferType type) {
         truth.used += now.total_allocated_bytes * allocator->memory()[pool].banks;
         truth.requested += allocator->requested_bytes(pool);
         truth.largest_free = std::min<std::uint64_t>(*truth.largest_free, now.largest_free_block_bytes);
+        if (with_blocks) {
+            truth.blocks.push_back(allocator->blocks(type));
+        }
     }
     return truth;
 }
 
 }  // namespace
 
-std::vector<DeviceTruth> device_truth(const std::vector<int>& chips) {
+std::vector<DeviceTruth> device_truth(const std::vector<int>& chips, bool with_blocks) {
     std::vector<DeviceTruth> all;
     for (const int chip : chips) {
         const tt::tt_metal::Device& device = Cluster::instance().device(chip);
         DeviceTruth truth{.id = chip, .asic_id = device.asic_id()};
         for (const BufferType type :
              {BufferType::DRAM, BufferType::L1, BufferType::L1_SMALL, BufferType::TRACE}) {
-            truth.memory[std::string(pool_name(tt::tt_metal::pool_of(type)))] = pool_truth(device, type);
+            truth.memory[std::string(pool_name(tt::tt_metal::pool_of(type)))] =
+                pool_truth(device, type, with_blocks);
         }
         const tt::tt_metal::ProgramFootprint programs = device.programs_footprint();
         truth.memory["cb"] = {.used = programs.cb_on_all_cores, .requested = programs.cb_per_core};

@@ -85,6 +85,7 @@ CommandLine parse_command_line(int argc, char** argv) {
     app.add_option("--board", board_name, "board to simulate: " + names_of_boards());
     app.add_option("--devices", devices, "how many devices (4), or which (2,3)");
     app.add_option("--truth", truth, "write what the runtime knows of its memory, a JSON line a step");
+    app.add_flag("--blocks", line.settings.blocks, "with --truth: each allocator's table of blocks too");
     app.add_option("--pause-at", pause_at, "wait for a line on standard input at this step, or at 'all'");
     app.add_option("--seed", line.settings.seed, "of everything random");
     app.add_option("--repeat", line.repeat, "run the scenario so often")->check(CLI::PositiveNumber);

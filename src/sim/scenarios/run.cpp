@@ -49,7 +49,7 @@ std::shared_ptr<tt::tt_metal::distributed::MeshDevice> Run::open_mesh(const Regi
 }
 
 void Run::step(std::string_view name) {
-    const std::vector<DeviceTruth> devices = device_truth(chips());
+    const std::vector<DeviceTruth> devices = device_truth(chips(), settings_.blocks);
     if (truth_ != nullptr) {
         truth_->write(name, devices);
     }

@@ -28,6 +28,7 @@ struct RunSettings {
     const Board* board = nullptr;
     std::vector<int> chips;
     std::optional<std::string> pause_at;  // a step, or "all"
+    bool blocks = false;                  // the truth holds the allocators' block tables too
     std::uint64_t seed = 1;
     ChurnSettings churn;
 };

@@ -19,6 +19,14 @@ ordered_json value_or_null(const std::optional<std::uint64_t>& value) {
     return value ? ordered_json(*value) : ordered_json(nullptr);
 }
 
+ordered_json to_json(const std::vector<Block>& blocks) {
+    ordered_json table = ordered_json::array();
+    for (const Block& block : blocks) {
+        table.push_back({{"address", block.address}, {"size", block.size}, {"allocated", block.allocated}});
+    }
+    return table;
+}
+
 ordered_json to_json(const DeviceTruth& device) {
     ordered_json memory;
     for (const char* kind : {"dram", "l1", "l1_small", "trace", "cb", "kernel"}) {
@@ -27,6 +35,9 @@ ordered_json to_json(const DeviceTruth& device) {
                         {"requested", truth.requested},
                         {"capacity", value_or_null(truth.capacity)},
                         {"largest_free", value_or_null(truth.largest_free)}};
+        for (const std::vector<Block>& blocks : truth.blocks) {
+            memory[kind]["blocks"].push_back(to_json(blocks));
+        }
     }
     return {
         {"id", device.id}, {"asic_id", fmt::format("0x{:x}", device.asic_id)}, {"memory", std::move(memory)}};

@@ -1,0 +1,223 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Each command on the scenarios: what stands on the screen is what the allocator itself knows."""
+
+import json
+import re
+import unittest
+
+import faces
+from faces import Sim
+
+MEMORY_ROWS = {"DRAM": "dram", "L1 Buffers": "l1", "CBs": "cb", "Kernels": "kernel", "L1_SMALL": "l1_small",
+               "Trace": "trace"}
+
+
+def refusal(sim: Sim) -> str:
+    """The words with which the runtime refused."""
+    [line] = [line for line in sim.printed if line.startswith("refused: ")]
+    return line
+
+
+def truth_of(sim: Sim) -> dict:
+    with open(sim.truth_path, encoding="utf-8") as file:
+        return json.loads(file.read().splitlines()[-1])
+
+
+def breakdowns(text: str) -> list[dict[int, dict[str, int]]]:
+    """{device: {row: used bytes}} of each block that a monitor with --bytes printed."""
+    blocks = []
+    for line in text.splitlines():
+        if re.fullmatch(r"\S+: \d+ devices?, .*", line):
+            blocks.append({})
+        elif found := re.match(r"Device (\d+)", line):
+            device = blocks[-1].setdefault(int(found[1]), {})
+        elif found := re.match(r"    ([\w ]+): +(?:\[.*\])? +(\d+)", line):
+            device[found[1]] = int(found[2])
+    return blocks
+
+
+class WithAndWithoutDaemon(faces.TestCase):
+    """Each test runs twice: first the program looks by itself, then it asks a daemon."""
+
+    def both_ways(self):
+        yield "direct"
+        self.daemon("--quiet")
+        yield "daemon"
+
+    def why(self, sim: Sim, way: str) -> dict:
+        view = json.loads(self.screen("why", "--json"))
+        self.assertEqual(view["source"], way)
+        [failure] = view["failures"]
+        self.assertEqual(failure["pid"], sim.pid)
+        return view | {"failure": failure}
+
+    def test_why_names_what_fills_dram(self):
+        sim = self.sim_at("oom-dram", "out of memory")
+        asked, needed, free, largest = (int(number) for number in re.search(
+            r"allocate (\d+) B .* store (\d+) B.*, free: (\d+) B, largest free block: (\d+) B", refusal(sim)).groups())
+        for way in self.both_ways():
+            view = self.why(sim, way)
+            failure = view["failure"]
+            self.assertEqual((failure["verdict"], failure["requested"], failure["needed"], failure["free"],
+                              failure["largest_free"], failure["missing"], failure["name"]),
+                             ("not enough", asked, needed, free, largest, needed - largest, "decoder.9"))
+            [holders] = view["holders"]
+            self.assertEqual((holders["device"], holders["kind"]), ("0", "dram"))
+            self.assertEqual([group["key"] for group in holders["by_process"]], [str(sim.pid)])
+            self.assertEqual({group["used"] for group in holders["by_name"]}, {needed * 12})
+            self.assertTrue(all(re.fullmatch(r"decoder\.[0-8]", group["key"]) for group in holders["by_name"]))
+
+            text = self.screen("why", "--bytes")
+            self.assertRegex(text, rf"not enough +dram +0 +{asked} +{needed - largest} .*decoder.9")
+            self.assertIn(f"{free} are free", text)
+            self.assertRegex(text, rf"{needed * 12} +1 +\S+ +decoder\.")
+
+    def test_why_says_that_free_memory_is_in_pieces(self):
+        sim = self.sim_at("fragmentation", "no block large enough")
+        asked, needed, free, largest = (int(number) for number in re.search(
+            r"allocate (\d+) B .* store (\d+) B.*, free: (\d+) B, largest free block: (\d+) B", refusal(sim)).groups())
+        self.assertGreater(free, needed)
+        for way in self.both_ways():
+            view = self.why(sim, way)
+            failure = view["failure"]
+            self.assertEqual((failure["verdict"], failure["requested"], failure["needed"], failure["free"],
+                              failure["largest_free"], failure["missing"], failure["name"]),
+                             ("fragmented", asked, needed, free, largest, needed - largest, "logits"))
+            self.assertEqual([group["key"] for group in view["holders"][0]["by_name"]], ["activations"])
+            self.assertEqual(view["holders"][0]["by_name"][0]["used"],
+                             truth_of(sim)["devices"][0]["memory"]["dram"]["used"])
+            text = self.screen("why", "--bytes")
+            self.assertRegex(text, rf"fragmented +dram +0 +{asked} +{needed - largest} .*logits")
+            self.assertIn("activations", text)
+
+    def test_why_names_the_buffer_that_circular_buffers_run_into(self):
+        sim = self.sim_at("cb-clash", "clash")
+        end, lowest, overlap = (int(number) for number in re.search(
+            r"end at (\d+), .* begins at (\d+), (\d+) B below", refusal(sim)).groups())
+        self.assertEqual(end - lowest, overlap)
+        for way in self.both_ways():
+            failure = self.why(sim, way)["failure"]
+            self.assertEqual((failure["verdict"], failure["cb_end"], failure["lowest_buffer"], failure["missing"],
+                              failure["name"]), ("clash", end, lowest, overlap, "ttnn::conv2d"))
+            self.assertEqual((failure["blocker"]["name"], failure["blocker"]["address"]),
+                             ("decoder.0/activation", lowest))
+            text = self.screen("why", "--bytes")
+            self.assertRegex(text, rf"clash +cb +0 .* {overlap} .*ttnn::conv2d")
+            self.assertIn("decoder.0/activation", text)
+            self.assertIn(hex(end), text)
+
+    def test_what_came_since_the_mark_is_what_leaks(self):
+        sim = self.sim_at("leak", "step 2")
+        for way in self.both_ways():
+            self.assertIn("Marked.", self.screen("mark"))
+            self.assertTrue(sim.next())
+            self.assertTrue(sim.step.startswith("step"))
+            groups = json.loads(self.screen("allocations", "--since-mark", "--group-by", "name", "--json"))["groups"]
+            self.assertEqual([(group["key"], group["count"], group["requested"]) for group in groups],
+                             [("decoder.2/attention_mask", 1, 262144)])
+            text = self.screen("allocations", "--since-mark", "--bytes")
+            self.assertRegex(text, "^Since the mark, 0s ago:\n")
+            self.assertRegex(text, "262144 .*decoder.2/attention_mask")
+            self.assertNotIn("decoder.1", text)
+
+    def test_map_is_the_block_table_of_the_allocator(self):
+        sim = self.sim_at("fragmentation", "no block large enough", "--blocks")
+        memory = truth_of(sim)["devices"][0]["memory"]["dram"]
+        tables = [[(block["address"], block["size"], block["allocated"]) for block in table]
+                  for table in memory["blocks"] if any(block["allocated"] for block in table)]
+        self.assertGreater(max(map(len, tables)), 80)
+        for way in self.both_ways():
+            maps = json.loads(self.screen("map", "--device", "0", "--kind", "dram", "--limit", "0", "--json"))["maps"]
+            self.assertCountEqual([[(block["address"], block["bytes"], not block["free"]) for block in one["blocks"]]
+                                   for one in maps], tables)
+            self.assertEqual(min(one["largest_free"] for one in maps), memory["largest_free"])
+            text = self.screen("map", "--device", "0", "--kind", "dram", "--limit", "0", "--bytes")
+            for address, size, allocated in (block for table in tables for block in table):
+                who = r"\d+ +\d+ +\S+ +activations" if allocated else r"- +- +- +\(free"
+                self.assertRegex(text, rf"(?m)^ *{address:#x} +{size} +{who}")
+            self.assertRegex(text, rf" {memory['largest_free']} .*\(free, the largest\)")
+
+    def test_map_of_l1_and_of_a_mesh_too(self):
+        sim = self.sim_at("mesh-allocation", "matmul", "--blocks")
+        for way in self.both_ways():
+            for device in truth_of(sim)["devices"]:
+                maps = json.loads(self.screen("map", "--device", device["asic_id"], "--limit", "0", "--json"))["maps"]
+                for kind in ("dram", "l1"):
+                    tables = [[(block["address"], block["size"], block["allocated"]) for block in table]
+                              for table in device["memory"][kind]["blocks"] if any(block["allocated"] for block in table)]
+                    seen = [[(block["address"], block["bytes"], not block["free"]) for block in one["blocks"]]
+                            for one in maps if one["kind"] == kind]
+                    self.assertCountEqual(seen, tables, (device["id"], kind))
+
+
+class Monitor(faces.TestCase):
+    """The monitor of the founding documents, with the figures of the allocator."""
+
+    def assert_truth(self, sim: Sim, block: dict[int, dict[str, int]], view: dict):
+        for device in truth_of(sim)["devices"]:
+            [number] = [one["id"] for one in view["devices"] if one["asic_id"] == device["asic_id"]]
+            for row, kind in MEMORY_ROWS.items():
+                used = device["memory"][kind]["used"]
+                if row in block[number] or used:
+                    self.assertEqual(block[number][row], used, (sim.step, number, row))
+
+    def test_shows_each_device_at_each_step(self):
+        for scenario in ("mesh-allocation", "matmul-multicore-reuse", "tracking"):
+            sim = self.sim(scenario)
+            while sim.next():
+                view = json.loads(self.screen("status", "--json"))
+                if not view["devices"]:
+                    continue
+                [block] = breakdowns(self.screen("monitor", "-a", "-n", "1", "--bytes"))
+                self.assertEqual(sorted(block), [device["id"] for device in view["devices"]])
+                self.assert_truth(sim, block, view)
+            sim.close()
+
+    def test_all_devices_twice_a_second_by_its_old_name(self):
+        sim = self.sim_at("mesh-allocation", "tensor 2")
+        view = json.loads(self.screen("status", "--json"))
+        text = self.screen("-a", "-r", "500", "-n", "3", "--bytes", name="allocation_monitor_client")
+        blocks = breakdowns(text)
+        self.assertEqual([len(block) for block in blocks], [8, 8, 8])
+        for block in blocks:
+            self.assert_truth(sim, block, view)
+        self.assertEqual(text.count("Memory Breakdown:"), 24)
+
+    def test_chosen_devices(self):
+        self.sim_at("mesh-allocation", "tensor 2")
+        [block] = breakdowns(self.screen("-d", "1", "-d", "3", "-n", "1", "--bytes", name="allocation_monitor_client"))
+        self.assertEqual(sorted(block), [1, 3])
+        done = self.type("monitor", "-d", "99", "-n", "1")
+        self.assertEqual((done.returncode, done.stdout), (1, ""))
+        self.assertIn("there is no device 99", done.stderr)
+
+    def test_total_l1_is_that_of_the_worst_core(self):
+        self.sim_at("matmul-multicore-reuse", "first run")
+        worst = json.loads(self.screen("status", "--json"))["devices"][0]["l1_worst_core"]
+        text = self.screen("monitor", "-n", "1", "--bytes")
+        self.assertRegex(text, rf"Total L1: +\[.*\] +{worst['used']} / +{worst['capacity']} .*headroom {worst['headroom']}")
+
+    def test_a_mesh_tensor_of_32_mib_is_4_mib_on_each_of_8_devices(self):
+        sim = self.sim_at("mesh-allocation", "open")
+        before = {device["id"]: device["memory"]["dram"]["requested"]
+                  for device in json.loads(self.screen("status", "--json"))["devices"]}
+        sim.next()
+        after = {device["id"]: device["memory"]["dram"]["requested"]
+                 for device in json.loads(self.screen("status", "--json"))["devices"]}
+        self.assertEqual({id: after[id] - before[id] for id in after}, {id: 4194304 for id in range(8)})
+
+    def test_on_a_terminal_it_is_redrawn_within_the_window(self):
+        self.sim_at("mesh-allocation", "tensor 2")
+        seen = self.on_a_terminal("monitor", "-a", "-r", "1", "-n", "3", NO_COLOR="1")
+        pictures = seen.split("\x1b[H")[1:]
+        self.assertEqual(len(pictures), 3)
+        for picture in pictures:
+            self.assertLess(picture.count("\n"), 24)
+            self.assertIn("more than the window shows", picture)
+            self.assertTrue(picture.endswith("\x1b[J"))
+        self.assertNotIn("more than the window", self.on_a_terminal("monitor", "-a", "-n", "1", rows=100))
+
+
+if __name__ == "__main__":
+    faces.main()
