@@ -13,7 +13,6 @@
 
 #include "base/pidfd.hpp"
 #include "sources/segments/announcement.hpp"
-#include "sources/segments/discover.hpp"
 
 namespace ttmem::access {
 

@@ -13,9 +13,9 @@
 
 #include "base/descriptor.hpp"
 #include "base/error.hpp"
-#include "census/census.hpp"
 #include "sources/proc.hpp"
 #include "sources/segments/attach.hpp"
+#include "sources/segments/discover.hpp"
 
 namespace ttmem::access {
 
