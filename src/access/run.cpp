@@ -64,7 +64,8 @@ private:
 
 void set_environment(const RunSettings& settings, const std::string& folder) {
     setenv("TT_ALLOC_TRACKING_ENABLED", "1", 1);
-    setenv("TTMEM_RUN_DIR", folder.c_str(), 1);
+    const char* outer = getenv("TTMEM_RUN_DIR");
+    setenv("TTMEM_RUN_DIR", (outer != nullptr ? folder + ":" + outer : folder).c_str(), 1);
     if (!settings.observer) {
         return;
     }

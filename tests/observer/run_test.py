@@ -136,12 +136,22 @@ class Transparent(unittest.TestCase):
             self.assertEqual(done.returncode, -number)
 
     def paused(self, **options) -> subprocess.Popen:
-        process = subprocess.Popen([TTMEM, "run", "--", SIM, "leak", "--pause-at", "step 3"], env=UNMODIFIED, text=True,
-                                   stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options)
+        process = subprocess.Popen([TTMEM, "run", "--", SIM, "leak", "--pause-at", "step 3"], text=True,
+                                   stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                   **{"env": UNMODIFIED} | options)
         for line in process.stdout:
             if line.startswith("paused: "):
                 return process
         raise AssertionError(process.stderr.read())
+
+    @staticmethod
+    def errors_of(process: subprocess.Popen) -> str:
+        """Until it has ended. Its input stays open, at whose end it would go on."""
+        errors = process.stderr.read()
+        process.wait()
+        for stream in (process.stdin, process.stdout, process.stderr):
+            stream.close()
+        return errors
 
     @staticmethod
     def child_of(process: subprocess.Popen) -> int:
@@ -164,28 +174,25 @@ class Transparent(unittest.TestCase):
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGUSR1):
             process = self.paused()
             process.send_signal(number)
-            _, errors = process.communicate(timeout=60)
+            self.assertRegex(self.errors_of(process), r"dram +decoder\.2/attention_mask")
             self.assertEqual(process.returncode, -number)
-            self.assertRegex(errors, r"dram +decoder\.2/attention_mask")
 
     def test_a_command_that_is_killed_leaves_a_report(self):
         process = self.paused()
         os.kill(self.child_of(process), signal.SIGKILL)
-        _, errors = process.communicate(timeout=60)
+        self.assertRegex(self.errors_of(process), r"792\.0 KiB +3 +dram +decoder\.2/attention_mask")
         self.assertEqual(process.returncode, -signal.SIGKILL)
-        self.assertRegex(errors, r"792\.0 KiB +3 +dram +decoder\.2/attention_mask")
 
     def test_the_command_lives_on_where_ttmem_is_killed(self):
-        process = self.paused()
-        child = self.child_of(process)
-        process.kill()
-        process.wait()
-        process.stdin.write("\n")
-        process.stdin.flush()
-        self.assertIn("step 5", process.stdout.read())  # until the command has ended
+        with tempfile.TemporaryDirectory() as folder:  # in which it can't clean up any more
+            process = self.paused(env=UNMODIFIED | {"XDG_RUNTIME_DIR": folder})
+            process.kill()
+            process.wait()
+            process.stdin.write("\n")
+            process.stdin.flush()
+            self.assertIn("step 5", process.stdout.read())  # until the command has ended
         for stream in (process.stdin, process.stdout, process.stderr):
             stream.close()
-        self.assertNotEqual(child, 0)
 
     def test_control_c_reaches_the_command_once(self):
         body = ("import signal, sys, time\ncount = 0\n"
@@ -221,6 +228,12 @@ class Processes(unittest.TestCase):
         _, report = report_of("--", "sh", "-c", f"for i in 1 2 3; do {SIM} leak; done; true")
         self.assertEqual(len(report["processes"]), 3)
         self.assertEqual(report["left"][0]["count"], 15)
+
+    def test_a_run_inside_a_run_is_told_by_both(self):
+        done, report = report_of("--", TTMEM, "run", "--", SIM, "leak")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(len(re.findall("attention_mask", done.stderr)), 2)
+        self.assertEqual(report["left"][0]["count"], 5)
 
     def test_many_short_ones_at_once_are_all_told(self):
         _, report = report_of("--", "sh", "-c", f"for i in $(seq 24); do {SIM} leak >/dev/null & done; wait")
