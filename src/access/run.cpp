@@ -84,6 +84,7 @@ void set_environment(const RunSettings& settings, const std::string& folder) {
     set_environment(settings, folder);
     std::vector<std::string> words = settings.command;
     std::vector<char*> arguments;
+    arguments.reserve(words.size() + 1);
     for (std::string& word : words) {
         arguments.push_back(word.data());
     }

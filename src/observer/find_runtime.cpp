@@ -85,7 +85,7 @@ void* find_in_runtime(const char* symbol) {
 }
 
 // Null: it is attached.
-const char* attach(const char* path, const Runtime& runtime, Observing& calls) {
+const char* attach(const char* path, const Runtime& runtime, Functions& calls) {
     void* library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (library == nullptr) {
         const char* problem = dlerror();
@@ -96,11 +96,10 @@ const char* attach(const char* path, const Runtime& runtime, Observing& calls) {
         dlclose(library);
         return "it is no observer";
     }
-    Observing chosen;
-    memcpy(&chosen, &calls, sizeof chosen);
+    Functions chosen = calls;
     const char* problem = function(runtime, chosen);
     if (problem == nullptr) {
-        memcpy(&calls, &chosen, sizeof calls);
+        calls = chosen;
         return nullptr;
     }
     static char text[256];
@@ -115,7 +114,7 @@ int is_library(const dirent* entry) {
 }
 
 // The first that fits, the newest name first.
-bool attach_one_of(const char* folder, const Runtime& runtime, Observing& calls, char* text, size_t size) {
+bool attach_one_of(const char* folder, const Runtime& runtime, Functions& calls, char* text, size_t size) {
     dirent** entries = nullptr;
     const int count = scandir(folder, &entries, is_library, alphasort);
     char reasons[768] = "";
@@ -144,9 +143,9 @@ bool attach_one_of(const char* folder, const Runtime& runtime, Observing& calls,
     return done;
 }
 
-const char* missing_in(const Originals& originals) {
+const char* missing_in(const Functions& originals) {
 #define TTMEM_MISSING(name, symbol, result, parameters, arguments, needed) \
-    if (needed && originals.name == nullptr) {                             \
+    if ((needed) && originals.name == nullptr) {                           \
         return #symbol;                                                    \
     }
     TTMEM_INTERPOSED(TTMEM_MISSING)
@@ -167,7 +166,7 @@ Runtime find_runtime() {
     return runtime;
 }
 
-bool choose_observer(const Runtime& runtime, Observing& calls, char* text, size_t size) {
+bool choose_observer(const Runtime& runtime, Functions& calls, char* text, size_t size) {
     if (const char* missing = missing_in(runtime.originals)) {
         snprintf(text, size, "%.400s lacks: %s", runtime_handle != nullptr ? runtime_path : "its tt-metal",
                  missing);
@@ -187,7 +186,7 @@ bool choose_observer(const Runtime& runtime, Observing& calls, char* text, size_
     return attach_one_of(folder, runtime, calls, text, size);
 }
 
-void observe(const Runtime& runtime, Observing& calls) {
+void observe(const Runtime& runtime, Functions& calls) {
     const char* wanted = secure_getenv("TT_ALLOC_TRACKING_ENABLED");
     char text[kTextSize];
     if (wanted != nullptr && strcmp(wanted, "1") == 0 &&

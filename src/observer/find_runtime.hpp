@@ -15,9 +15,9 @@ Runtime find_runtime();
 
 // Puts the functions of the observer that fits in the place of the originals. Where tracking is not asked for it does
 // nothing; where no observer fits it says so in one line, and does nothing.
-void observe(const Runtime& runtime, Observing& calls);
+void observe(const Runtime& runtime, Functions& calls);
 
 // True, and the path of the observer that fits the runtime; or false, and why none does.
-bool choose_observer(const Runtime& runtime, Observing& calls, char* text, size_t size);
+bool choose_observer(const Runtime& runtime, Functions& calls, char* text, size_t size);
 
 }  // namespace ttmem::observer

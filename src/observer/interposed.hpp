@@ -80,28 +80,23 @@ struct Span {
 TTMEM_INTERPOSED(TTMEM_TYPE)
 #undef TTMEM_TYPE
 
-// What the preloaded library has found; null where the runtime has no such function.
-struct Originals {
+// The originals, null where the runtime has no such function; or what is called instead of them.
+struct Functions {
+// NOLINTBEGIN(bugprone-macro-parentheses): a declaration has no room for them.
 #define TTMEM_MEMBER(name, symbol, result, parameters, arguments, needed) name##_function* name;
-    TTMEM_INTERPOSED(TTMEM_MEMBER)
-#undef TTMEM_MEMBER
-};
-
-// What is called instead.
-struct Observing {
-#define TTMEM_MEMBER(name, symbol, result, parameters, arguments, needed) name##_function* name;
+    // NOLINTEND(bugprone-macro-parentheses)
     TTMEM_INTERPOSED(TTMEM_MEMBER)
 #undef TTMEM_MEMBER
 };
 
 struct Runtime {
     void* (*find)(const char* symbol);  // in the library of the runtime, which no observer can be linked with
-    Originals originals;
+    Functions originals;
 };
 
 // The one function of a library in ttmem-observer/: fills `observing` and returns null, or says in a few words why it
 // does not fit the runtime. The text lives for ever.
-using Attach = const char*(const Runtime& runtime, Observing& observing);
+using Attach = const char*(const Runtime& runtime, Functions& observing);
 constexpr char kAttach[] = "ttmem_observer_attach";
 
 }  // namespace ttmem::observer

@@ -133,7 +133,7 @@ const char* look_up(const Runtime& runtime, Metal& found) {
     found.originals = runtime.originals;
 #define TTMEM_LOOK_UP(name, type, symbol, needed)                               \
     found.name = reinterpret_cast<decltype(found.name)>(runtime.find(#symbol)); \
-    if (needed && found.name == nullptr) {                                      \
+    if ((needed) && found.name == nullptr) {                                    \
         return "it has no " #symbol;                                            \
     }
     TTMEM_ASKED(TTMEM_LOOK_UP)

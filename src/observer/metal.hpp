@@ -97,11 +97,13 @@ using AsicOfNode = metal::AsicID(const tt::tt_fabric::FabricNodeId&);
     FUNCTION(program_id, metal::ProgramId(const void*), _ZNK2tt8tt_metal6detail11ProgramImpl6get_idEv, false)
 
 struct Metal {
+// NOLINTBEGIN(bugprone-macro-parentheses): a declaration has no room for them.
 #define TTMEM_MEMBER(name, type, symbol, needed) \
     typename AsFunction<std::remove_reference_t<type>>::Type name = nullptr;
+    // NOLINTEND(bugprone-macro-parentheses)
     TTMEM_ASKED(TTMEM_MEMBER)
 #undef TTMEM_MEMBER
-    Originals originals{};
+    Functions originals{};
     const void* mesh_vtable = nullptr;  // where the objects of MeshDevice point
     std::vector<void*>
         processor_vtable;  // of IGraphProcessor, to be changed; empty: names of ops can't be had

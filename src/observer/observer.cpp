@@ -235,10 +235,10 @@ void start_afresh_after_fork() {
 }  // namespace ttmem::observer
 
 extern "C" __attribute__((visibility("default"))) const char* ttmem_observer_attach(
-    const ttmem::observer::Runtime& runtime, ttmem::observer::Observing& observing);
+    const ttmem::observer::Runtime& runtime, ttmem::observer::Functions& observing);
 
 extern "C" const char* ttmem_observer_attach(const ttmem::observer::Runtime& runtime,
-                                             ttmem::observer::Observing& observing) {
+                                             ttmem::observer::Functions& observing) {
     using namespace ttmem::observer;
     try {
         Metal metal;

@@ -7,7 +7,6 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "observer/find_runtime.hpp"
 
@@ -15,20 +14,17 @@ namespace ttmem::observer {
 namespace {
 
 pthread_once_t once = PTHREAD_ONCE_INIT;
-Originals originals;
-Observing calls;  // the observer's functions, or the originals where nothing is observed
+Functions calls;  // the observer's functions, or the originals where nothing is observed
 
 void choose() {
     const int saved = errno;
     const Runtime runtime = find_runtime();
-    originals = runtime.originals;
-    static_assert(sizeof calls == sizeof originals);
-    memcpy(&calls, &originals, sizeof calls);
+    calls = runtime.originals;
     observe(runtime, calls);
     errno = saved;
 }
 
-const Observing& chosen() {
+const Functions& chosen() {
     pthread_once(&once, choose);
     return calls;
 }
@@ -63,7 +59,7 @@ extern "C" int ttmem_observer_probe(const char* library, char* text, size_t size
         snprintf(text + 1, size - 1, "%s", problem != nullptr ? problem : "it can't be loaded");
         return 1;
     }
-    Observing unused{};
+    Functions unused{};
     const bool fits = choose_observer(find_runtime(), unused, text + 1, size - 1);
     text[0] = fits ? '+' : '-';
     return fits ? 0 : 1;

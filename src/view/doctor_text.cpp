@@ -46,7 +46,7 @@ std::string doctor_text(const DoctorView& view, const Style& style) {
         std::string head = fmt::format("{:<12} {}{} ", finding.about,
                                        coloured(finding.state, tone_of(finding.state), style), padding);
         for (const std::string& line : wrap(finding.text, std::max<size_t>(style.width, 50) - kBeforeText)) {
-            text += head + " " + line + "\n";
+            text += fmt::format("{} {}\n", head, line);
             head.assign(kBeforeText - 1, ' ');
         }
     }
