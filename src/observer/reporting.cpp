@@ -89,9 +89,9 @@ void Observer::freed(const metal::Buffer* buffer) {
 }
 
 void Observer::closed(const metal::IDevice* device) {
-    if (const auto set = sets.close(device)) {
-        buffers.forget_set(*set);
-        programs.forget_device(device);
+    for (const Sets::Closed& closed : sets.close(device)) {
+        buffers.forget_set(closed.set);
+        programs.forget_device(closed.device);
     }
 }
 

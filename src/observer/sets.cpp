@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "observer/sets.hpp"
 
+#include <algorithm>
 #include <mutex>
 #include <string>
 
@@ -87,7 +88,7 @@ ttmem_device Sets::register_chip(const metal::IDevice* chip) const {
 std::optional<DeviceSet> Sets::known(const metal::IDevice* device) const {
     const std::shared_lock lock(mutex_);
     const auto found = sets_.find(device);
-    return found != sets_.end() && !aside_ ? std::optional(found->second) : std::nullopt;
+    return found != sets_.end() && !aside_ ? std::optional(found->second.set) : std::nullopt;
 }
 
 std::optional<DeviceSet> Sets::of(const metal::IDevice* device) {
@@ -104,7 +105,8 @@ std::optional<DeviceSet> Sets::open(const metal::IDevice* device) {
     }
     // The runtime is asked without our lock, so that none of its locks can ever wait for ours.
     std::vector<ttmem_device> members;
-    for (const metal::IDevice* chip : metal_.chips_of(device)) {
+    std::vector<metal::IDevice*> chips = metal_.chips_of(device);
+    for (const metal::IDevice* chip : chips) {
         members.push_back(register_chip(chip));
     }
     const metal::Allocator* allocator = device->allocator().get();
@@ -119,25 +121,28 @@ std::optional<DeviceSet> Sets::open(const metal::IDevice* device) {
     if (aside_) {
         return std::nullopt;
     }
-    const auto [place, is_new] = sets_.try_emplace(device, set);
+    const auto [place, is_new] = sets_.try_emplace(device, Open{set, std::move(chips)});
     if (is_new) {
-        place->second.set =
+        place->second.set.set =
             ttmem_open_set(members.data(), static_cast<std::uint32_t>(members.size()), label.c_str());
         opened_ = true;
     }
-    return place->second;
+    return place->second.set;
 }
 
-std::optional<ttmem_set> Sets::close(const metal::IDevice* device) {
+std::vector<Sets::Closed> Sets::close(const metal::IDevice* device) {
     const std::unique_lock lock(mutex_);
-    const auto found = sets_.find(device);
-    if (found == sets_.end()) {
-        return std::nullopt;
-    }
-    const ttmem_set set = found->second.set;
-    sets_.erase(found);
-    ttmem_close_set(set);
-    return set;
+    std::vector<Closed> closed;
+    std::erase_if(sets_, [&](const auto& entry) {
+        const auto& [of, open] = entry;
+        if (of != device && std::find(open.chips.begin(), open.chips.end(), device) == open.chips.end()) {
+            return false;
+        }
+        ttmem_close_set(open.set.set);
+        closed.push_back({of, open.set.set});
+        return true;
+    });
+    return closed;
 }
 
 void Sets::look_for_other_reporter() {
@@ -157,8 +162,8 @@ void Sets::stand_aside(const char* why) {
 
 void Sets::close_all() {
     aside_ = true;
-    for (const auto& [device, set] : sets_) {
-        ttmem_close_set(set.set);
+    for (const auto& [device, open] : sets_) {
+        ttmem_close_set(open.set.set);
     }
     sets_.clear();
 }

@@ -10,6 +10,7 @@
 #include <optional>
 #include <shared_mutex>
 #include <unordered_map>
+#include <vector>
 
 #include "observer/metal.hpp"
 
@@ -31,8 +32,13 @@ public:
     // Of a device that may be gone: only its address is looked at.
     std::optional<DeviceSet> known(const metal::IDevice* device) const;
 
-    // Everything in it is gone, and so is the set. Only its address is looked at.
-    std::optional<ttmem_set> close(const metal::IDevice* device);
+    // Everything in its set is gone, and so is the set; with a chip also those of the meshes that it is in. Only its address
+    // is looked at. What was closed.
+    struct Closed {
+        const metal::IDevice* device;
+        ttmem_set set;
+    };
+    std::vector<Closed> close(const metal::IDevice* device);
 
     // Stands aside, in silence, where the process has a reporter of its own: it is tracked then.
     void look_for_other_reporter();
@@ -49,7 +55,11 @@ private:
 
     const Metal& metal_;
     mutable std::shared_mutex mutex_;
-    std::unordered_map<const metal::IDevice*, DeviceSet> sets_;
+    struct Open {
+        DeviceSet set;
+        std::vector<metal::IDevice*> chips;
+    };
+    std::unordered_map<const metal::IDevice*, Open> sets_;
     bool aside_ = false;
     bool opened_ = false;  // one was: one segment of this process is ours
 };
