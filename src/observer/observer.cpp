@@ -52,14 +52,18 @@ private:
     const Frame outer_;
 };
 
-// Does something when an exception passes, unless the thread is only being cancelled.
+// Tells of a failure when an exception passes, unless the thread is only being cancelled. Where the runtime can't be asked
+// about it, the exception tells alone.
 template <class What>
 class OnException {
 public:
     explicit OnException(What what) : what_(what), before_(std::uncaught_exceptions()) {}
     ~OnException() {
         if (std::uncaught_exceptions() > before_) {
-            record(what_);
+            try {
+                what_();
+            } catch (...) {  // NOLINT(bugprone-empty-catch)
+            }
         }
     }
     OnException(const OnException&) = delete;
