@@ -67,6 +67,10 @@ void announce(const State& state) {
     if (!owns_descriptor(state)) {
         return;
     }
+    // 'ttmem run' wants to know what its command has, also where that is over before anybody can look.
+    if (const char* run = secure_getenv("TTMEM_RUN_DIR")) {
+        announce_in(state, run, true);
+    }
     if (const char* only = secure_getenv("TTMEM_RUNTIME_DIR")) {
         announce_in(state, only, false);
         return;
