@@ -89,6 +89,11 @@ base::Expected<Answer<view::MapView>> map(const census::MapQuery& query, Way way
         way, [&] { return daemon::map(query); }, [&] { return direct::map(query); });
 }
 
+base::Expected<Answer<view::CoreView>> cores(const std::string& device, Way way) {
+    return choose<view::CoreView>(
+        way, [&] { return daemon::cores(device); }, [&] { return direct::cores(device); });
+}
+
 namespace {
 
 constexpr uint64_t kMostHolders = 5;  // of each list: who is in the way is among the largest

@@ -31,6 +31,7 @@ base::Expected<Answer<view::GroupView>> groups(const census::AllocationQuery& qu
 
 base::Expected<Answer<view::ProgramView>> programs(const census::ProgramQuery& query, Way way);
 base::Expected<Answer<view::MapView>> map(const census::MapQuery& query, Way way);
+base::Expected<Answer<view::CoreView>> cores(const std::string& device, Way way);
 
 // What failed, and who holds the memory that ran out.
 base::Expected<Answer<view::WhyView>> why(const census::FailureQuery& query, Way way);

@@ -150,6 +150,12 @@ base::Expected<view::MapView> map(const census::MapQuery& query) {
     return ask_for(target.text(), view::map_from_json);
 }
 
+base::Expected<view::CoreView> cores(const std::string& device) {
+    Target target("/v1/cores");
+    target.add("device", device);
+    return ask_for(target.text(), view::cores_from_json);
+}
+
 base::Expected<view::FailureView> failures(const census::FailureQuery& query) {
     Target target("/v1/failures");
     target.add("limit", page_size(query.limit));

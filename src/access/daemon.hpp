@@ -20,6 +20,7 @@ base::Expected<view::AllocationView> allocations(
 base::Expected<view::GroupView> groups(const census::AllocationQuery& query);
 base::Expected<view::ProgramView> programs(const census::ProgramQuery& query);
 base::Expected<view::MapView> map(const census::MapQuery& query);
+base::Expected<view::CoreView> cores(const std::string& device);
 base::Expected<view::FailureView> failures(const census::FailureQuery& query);
 base::Expected<view::HistoryView> history(const std::optional<uint32_t>& device,
                                           const std::optional<census::Kind>& kind, uint64_t since_ns);

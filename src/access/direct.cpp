@@ -78,6 +78,17 @@ base::Expected<Answer<view::MapView>> map(const census::MapQuery& query) {
                                  notices_of(census)};
 }
 
+base::Expected<Answer<view::CoreView>> cores(const std::string& device) {
+    census::Census census = look();
+    auto grid = census::map_cores(census, device);
+    if (!grid) {
+        return tl::unexpected(std::move(grid.error()));
+    }
+    return Answer<view::CoreView>{{view::read_here(), census::count(census, census::Depth::pools).inexact,
+                                   census.processes.size(), device, std::move(*grid)},
+                                  notices_of(census)};
+}
+
 base::Expected<Answer<view::FailureView>> failures(const census::FailureQuery& query) {
     census::Census census = look();
     auto page = census::list_failures(census, query);

@@ -12,6 +12,7 @@ base::Expected<Answer<view::AllocationView>> allocations(const census::Allocatio
 base::Expected<Answer<view::GroupView>> groups(const census::AllocationQuery& query);
 base::Expected<Answer<view::ProgramView>> programs(const census::ProgramQuery& query);
 base::Expected<Answer<view::MapView>> map(const census::MapQuery& query);
+base::Expected<Answer<view::CoreView>> cores(const std::string& device);
 base::Expected<Answer<view::FailureView>> failures(const census::FailureQuery& query);
 
 }  // namespace ttmem::access::direct

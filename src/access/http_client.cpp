@@ -43,6 +43,9 @@ public:
 
     void set_deadline(Clock::time_point deadline) { deadline_ = deadline; }
 
+    // Waiting ends, with operation_aborted, as soon as this one is readable.
+    void set_until(int descriptor) { until_ = descriptor; }
+
     template <class Buffers>
     size_t read_some(const Buffers& buffers, error_code& error) {
         for (const asio::mutable_buffer buffer : beast::buffers_range_ref(buffers)) {
@@ -98,10 +101,15 @@ private:
 
     bool wait(short what, error_code& error) {
         const auto left = std::chrono::ceil<milliseconds>(deadline_ - Clock::now());
-        pollfd ready{socket_.get(), what, 0};
+        std::array<pollfd, 2> ready = {{{socket_.get(), what, 0}, {until_, POLLIN, 0}}};
         // A second at a time, so that any deadline fits.
         const auto turn = std::clamp(left, milliseconds(0), milliseconds(1000));
-        if (poll(&ready, 1, static_cast<int>(turn.count())) == 0 && Clock::now() >= deadline_) {
+        const int count = poll(ready.data(), ready.size(), static_cast<int>(turn.count()));
+        if (count > 0 && ready[1].revents != 0) {
+            error = asio::error::operation_aborted;
+            return false;
+        }
+        if (count == 0 && Clock::now() >= deadline_) {
             error = asio::error::timed_out;
             return false;
         }
@@ -109,6 +117,7 @@ private:
     }
 
     base::Descriptor socket_;
+    int until_ = -1;  // poll() passes over a descriptor below 0
     Clock::time_point deadline_;
 };
 
@@ -212,7 +221,7 @@ base::Expected<HttpAnswer> http_get(const std::filesystem::path& socket, const s
 
 base::Expected<void> http_stream(const std::filesystem::path& socket, const std::string& target,
                                  const std::string& last_event_id, const TakeEvent& take,
-                                 milliseconds silence) {
+                                 milliseconds silence, int until) {
     std::string fields = "Accept: text/event-stream\r\n";
     if (!last_event_id.empty() && last_event_id.find_first_of("\r\n") == std::string::npos) {
         fields += "Last-Event-ID: " + last_event_id + "\r\n";
@@ -221,6 +230,7 @@ base::Expected<void> http_stream(const std::filesystem::path& socket, const std:
     if (!wire) {
         return tl::unexpected(wire.error());
     }
+    wire->set_until(until);
     beast::flat_buffer buffer;
     beast::http::response_parser<beast::http::buffer_body> parser;
     parser.body_limit(boost::none);
@@ -250,6 +260,9 @@ base::Expected<void> http_stream(const std::filesystem::path& socket, const std:
         if (fed == EventParser::Fed::is_too_long) {
             return base::error(Error::Code::refused, daemon_at(socket) + " sends an event without an end");
         }
+    }
+    if (error == asio::error::operation_aborted) {
+        return {};
     }
     if (error) {
         return read_error(socket, error, silence);

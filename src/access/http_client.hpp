@@ -27,9 +27,11 @@ base::Expected<HttpAnswer> http_get(const std::filesystem::path& socket, const s
 
 // Gives server-sent events to `take` until that says false. The daemon's heartbeat is no event, but shows that it
 // lives: an error where no byte comes for `silence`, where the stream ends (`gone`) and where the status is not 200.
+// `until` is a descriptor that becomes readable when it is enough; -1: there is none.
 base::Expected<void> http_stream(const std::filesystem::path& socket, const std::string& target,
                                  const std::string& last_event_id, const TakeEvent& take,
-                                 std::chrono::milliseconds silence = std::chrono::seconds(30));
+                                 std::chrono::milliseconds silence = std::chrono::seconds(30),
+                                 int until = -1);
 
 // A value as it stands in a query: "ttnn::matmul x" is "ttnn%3A%3Amatmul%20x".
 std::string escape(std::string_view text);

@@ -72,5 +72,6 @@ void add_watch(CLI::App& app, Run& chosen);    // monitor, query, self
 void add_run(CLI::App& app, Run& chosen);      // run
 void add_doctor(CLI::App& app, Run& chosen);   // doctor
 void add_runtime(CLI::App& app, Run& chosen);  // demo, sim
+void add_top(CLI::App& app, Run& chosen);      // top
 
 }  // namespace ttmem::cli

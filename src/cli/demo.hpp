@@ -3,7 +3,7 @@
 
 namespace ttmem::cli {
 
-// Runs a transformer on a simulated T3000 and shows what it holds: on a terminal step by step until it is interrupted,
+// Runs a transformer on a simulated T3000 and shows what it holds: on a terminal the dashboard, with a daemon of its own,
 // elsewhere one table of its busiest step. Returns the exit code.
 int run_demo(bool bytes);
 

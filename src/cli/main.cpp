@@ -26,11 +26,11 @@ std::vector<std::string> words_of(int argument_count, const char* const* argumen
     if (name == "allocation_monitor_client") {
         words.insert(words.begin(), "monitor");
     } else if (name == "tt_smi_umd") {
-        // One picture, or one after the other (-w, -r MS).
+        // One picture, or the dashboard (-w, -r MS).
         const bool is_watch = std::find(words.begin(), words.end(), "-w") != words.end() ||
                               std::find(words.begin(), words.end(), "-r") != words.end();
         std::erase(words, "-w");
-        words.insert(words.begin(), is_watch ? "monitor" : "status");
+        words.insert(words.begin(), is_watch ? "top" : "status");
     }
     return words;
 }
@@ -45,6 +45,7 @@ int run(std::vector<std::string> words) {
     add_direct(app, common);
     Run chosen = [&common] { return show(access::status(common.way), common, view::status_text); };
     add_now(app, chosen);
+    add_top(app, chosen);
     add_live(app, chosen);
     add_past(app, chosen);
     add_watch(app, chosen);

@@ -48,12 +48,13 @@ const std::vector<Api::Route>& Api::routes() {
          Where::workers,
          {"device", "pid", "kind", "name", "group", "sort", "limit", "cursor", "scope_depth", "since"}},
         {"/v1/map", &Api::map, Where::workers, {"device", "pid", "kind", "limit"}},
+        {"/v1/cores", &Api::cores, Where::workers, {"device"}},
         {"/v1/programs", &Api::programs, Where::workers, {"device", "pid", "name", "limit"}},
         {"/v1/failures", &Api::failures, Where::workers, {"device", "pid", "type", "limit"}},
         {"/v1/post-mortems", &Api::post_mortems, Where::workers, {"pid", "limit"}},
         {"/v1/history", &Api::history, Where::workers, {"device", "kind", "since"}},
         {"/v1/events", &Api::events, Where::workers, {"since", "limit", "stream"}},
-        {"/v1/stream", nullptr, Where::loop, {}},
+        {"/v1/stream", nullptr, Where::loop, {"interval_ms"}},
         {"/metrics", nullptr, Where::loop, {"processes"}},
     };
     return kRoutes;
@@ -85,7 +86,7 @@ void Api::handle(http::Request request, const std::shared_ptr<http::Answer>& ans
     auto question = std::make_shared<const Question>(
         Question{std::move(request.target), *viewer, std::move(request.last_event_id)});
     if (route->path == "/v1/stream") {
-        return feed_.subscribe(answer->begin_stream(), question->last_event_id);
+        return stream_views(*question, *answer);
     }
     if (route->path == "/metrics") {
         return send_metrics(*question, answer);
@@ -216,6 +217,16 @@ Response Api::events(const Question& question) const {
             view::to_json(parts_.chronicle.events(since->value_or(0), *limit,
                                                   [&](uint32_t uid) { return question.viewer.sees(uid); })),
             {}};
+}
+
+void Api::stream_views(const Question& question, http::Answer& answer) {
+    constexpr uint64_t kLongest = 3'600'000;
+    const auto interval = read_number(question.parameters(), "interval_ms");
+    if (!interval) {
+        return answer.send(Response::error(400, interval.error().text));
+    }
+    feed_.subscribe(answer.begin_stream(), question.last_event_id,
+                    std::chrono::milliseconds(std::min(interval->value_or(0), kLongest)));
 }
 
 void Api::stream_events(const Question& question, http::Answer& answer) {

@@ -54,6 +54,7 @@ private:
     http::Response processes(const Question& question) const;
     http::Response allocations(const Question& question) const;
     http::Response map(const Question& question) const;
+    http::Response cores(const Question& question) const;
     http::Response programs(const Question& question) const;
     http::Response failures(const Question& question) const;
     http::Response post_mortems(const Question& question) const;
@@ -68,6 +69,7 @@ private:
         Viewer viewer;
         uint64_t next = 0;
     };
+    void stream_views(const Question& question, http::Answer& answer);
     void stream_events(const Question& question, http::Answer& answer);
     void feed_event_readers();
 

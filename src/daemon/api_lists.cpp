@@ -6,6 +6,7 @@
 
 #include "census/address_map.hpp"
 #include "census/allocations.hpp"
+#include "census/cores.hpp"
 #include "census/failures.hpp"
 #include "census/groups.hpp"
 #include "census/post_mortem.hpp"
@@ -201,6 +202,27 @@ Response Api::map(const Question& question) const {
     return json(
         view::to_json(view::MapView{origin(), inexactness(parts_.roster.census(), *census, question.viewer),
                                     census->processes.size(), *common->device, std::move(*maps)}));
+}
+
+Response Api::cores(const Question& question) const {
+    const auto common = read_common(question.parameters());
+    if (!common) {
+        return failed(common.error());
+    }
+    if (!common->device) {
+        return Response::error(400, "cores are those of one device: 'device' is missing");
+    }
+    const auto census = open_to(question, std::nullopt);
+    if (!census) {
+        return Response::error(403, census.error().text);
+    }
+    auto grid = census::map_cores(*census, *common->device);
+    if (!grid) {
+        return failed(grid.error());
+    }
+    return json(
+        view::to_json(view::CoreView{origin(), inexactness(parts_.roster.census(), *census, question.viewer),
+                                     census->processes.size(), *common->device, std::move(*grid)}));
 }
 
 Response Api::programs(const Question& question) const {

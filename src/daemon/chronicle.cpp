@@ -397,8 +397,9 @@ view::EventsView Chronicle::events(uint64_t since, uint64_t limit, const MaySee&
     result.origin.source = "daemon";
     const std::lock_guard lock(mutex_);
     const uint64_t from = std::max<uint64_t>(since, 1);  // the first there ever was
-    uint64_t at = std::max(from, log_.oldest());
-    result.missed = at - from;
+    // A number that none has yet, such as one of another daemon's: it goes on with the next there will be.
+    uint64_t at = std::max(std::min(from, log_.newest() + 1), log_.oldest());
+    result.missed = at - std::min(at, from);
     for (; at <= log_.newest() && result.events.size() < limit; ++at) {
         const history::Record* record = log_.at(at);
         const auto process = processes_.find(record->process);

@@ -105,8 +105,9 @@ Feed::Feed(asio::io_context& loop, asio::any_io_executor worker, std::function<v
 
 std::string Feed::id(uint64_t number) const { return std::to_string(epoch_) + "-" + std::to_string(number); }
 
-void Feed::subscribe(http::Answer::Push push, const std::string& last_event_id) {
-    Reader reader{std::move(push), std::nullopt};
+void Feed::subscribe(http::Answer::Push push, const std::string& last_event_id,
+                     std::chrono::milliseconds interval) {
+    Reader reader{std::move(push), std::nullopt, interval, {}};
     const size_t dash = last_event_id.find('-');
     if (dash != std::string::npos && http::parse_number(last_event_id.substr(0, dash)) == epoch_) {
         reader.has = http::parse_number(last_event_id.substr(dash + 1));
@@ -164,9 +165,12 @@ void Feed::took(const view::View& view, std::chrono::steady_clock::duration cost
 
 void Feed::send(Reader& reader) {
     const uint64_t number = changes_.number();
-    if (reader.has == number) {
+    const auto now = std::chrono::steady_clock::now();
+    if (reader.has == number || now < reader.next) {
         return;
     }
+    // Looks come at a pace of their own: half of one early is better than all of one late.
+    reader.next = now + std::max<std::chrono::steady_clock::duration>(reader.interval - pace_.least / 2, {});
     const std::string text = (reader.has ? "event: change\nid: " : "event: view\nid: ") + id(number) +
                              "\ndata: " + (reader.has ? changes_.since(*reader.has) : changes_.whole()) +
                              "\n\n";

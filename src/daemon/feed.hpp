@@ -74,14 +74,18 @@ public:
     Feed(boost::asio::io_context& loop, boost::asio::any_io_executor worker, std::function<view::View()> look)
         : Feed(loop, std::move(worker), std::move(look), Pace{}) {}
 
-    // On the loop. `last_event_id`: of the last message that this reader saw; may be empty.
-    void subscribe(http::Answer::Push push, const std::string& last_event_id);
+    // On the loop. `last_event_id`: of the last message that this reader saw; may be empty. `interval`: how long he wants to be
+    // left alone after a message.
+    void subscribe(http::Answer::Push push, const std::string& last_event_id,
+                   std::chrono::milliseconds interval = {});
     void stop();
 
 private:
     struct Reader {
         http::Answer::Push push;
         std::optional<uint64_t> has;  // the state that it knows
+        std::chrono::milliseconds interval{};
+        std::chrono::steady_clock::time_point next{};  // no message before
     };
 
     void look_soon();

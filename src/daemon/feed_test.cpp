@@ -103,6 +103,17 @@ TEST_F(FeedTest, GivesTheWholeViewFirstAndThenWhatChanges) {
     EXPECT_NE(id_of(messages[0]), id_of(messages[1]));
 }
 
+TEST_F(FeedTest, AReaderIsLeftAloneForAsLongAsItWants) {
+    std::vector<std::string> patient;
+    std::vector<std::string> eager;
+    feed.subscribe(collect(patient), "", std::chrono::hours(1));
+    feed.subscribe(collect(eager), "");
+    run_until([&] { return patient.size() == 1 && eager.size() == 1; });
+    now = view_of({7, 8});
+    run_until([&] { return eager.size() == 2; });
+    EXPECT_EQ(patient.size(), 1u);
+}
+
 TEST_F(FeedTest, AReaderThatComesBackGetsWhatItMissed) {
     std::vector<std::string> first;
     feed.subscribe(collect(first), "");

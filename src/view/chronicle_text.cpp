@@ -135,7 +135,8 @@ std::string history_text(const HistoryView& view, const Style& style) {
                         format_bytes(highest, style.bytes));
         const size_t taken = display_width(head) + display_width(tail) + 2;
         const size_t width = style.width > taken + 10 ? style.width - taken : 10;
-        text += head + "|" + chart_of(columns_of(series.samples, width), highest, style) + "|" + tail + "\n";
+        text += fmt::format("{}|{}|{}\n", head, chart_of(columns_of(series.samples, width), highest, style),
+                            tail);
     }
     if (text.empty()) {
         return "Nothing has been held since the daemon began.\n";

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "view/json.hpp"
 
+#include "view/change.hpp"
 #include "view/json_document.hpp"
 #include "view/run.hpp"
 
@@ -113,8 +114,17 @@ void fields(auto& io, Like<RunView> auto& view) {
     io("processes", view.figures.processes);
 }
 
+void fields(auto& io, Like<ViewChange> auto& change) {
+    io("inexact", change.inexact);
+    io("devices", change.devices);
+    io("processes", change.processes);
+    io("gone_devices", change.gone_devices);
+    io("gone_processes", change.gone_processes);
+}
+
 std::string to_json(const RunView& view) { return write_document(view); }
 std::string to_json(const View& view) { return write_document(view); }
 base::Expected<View> view_from_json(std::string_view text) { return read_document<View>(text); }
+base::Expected<ViewChange> change_from_json(std::string_view text) { return read_document<ViewChange>(text); }
 
 }  // namespace ttmem::view

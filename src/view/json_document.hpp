@@ -9,6 +9,7 @@
 
 #include "base/error.hpp"
 #include "view/json_fields.hpp"
+#include "view/text_reader.hpp"
 
 namespace ttmem::view {
 
@@ -31,8 +32,8 @@ template <class T>
 base::Expected<T> read_document(std::string_view text) {
     T view;
     try {
-        const Json json = Json::parse(text);
-        JsonReader reader(json);
+        JsonCursor cursor(text);
+        TextReader reader(cursor);
         uint32_t schema = 0;
         reader("schema", schema);
         if (schema != kSchema) {
@@ -41,6 +42,10 @@ base::Expected<T> read_document(std::string_view text) {
                                                                std::to_string(kSchema));
         }
         fields(reader, view);
+        reader.end();
+        if (cursor.peek() != '\0') {
+            JsonCursor::fail();  // something stands behind the document
+        }
     } catch (const std::exception& problem) {
         return base::error(base::Error::Code::refused,
                            std::string("the view can't be read: ") + problem.what());

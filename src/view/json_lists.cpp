@@ -115,6 +115,27 @@ void fields(auto& io, Like<MapView> auto& view) {
     io("maps", view.maps);
 }
 
+void fields(auto& io, Like<census::CoreFigures> auto& figures) {
+    io("core", figures.core);
+    io("cb_top", figures.cb_top);
+    io("used", figures.used);
+    io("headroom", figures.headroom);
+}
+
+void fields(auto& io, Like<CoreView> auto& view) {
+    head(io, view.origin);
+    io.derived("exact", view.is_exact());
+    io("inexact", view.inexact);
+    io("tracked_processes", view.processes);
+    io("device", view.device);
+    io.derived("bytes_are", "on one core");
+    io("size", view.grid.size);
+    io("capacity", view.grid.capacity);
+    io("lowest_buffer", view.grid.lowest_buffer);
+    io("without_cores", view.grid.without_cores);
+    io("cores", view.grid.cores);
+}
+
 void fields(auto& io, Like<FailureView> auto& view) {
     head(io, view.origin);
     io("tracked_processes", view.processes);
@@ -172,6 +193,7 @@ std::string to_json(const AllocationView& view) {
 std::string to_json(const GroupView& view) { return write_document(view); }
 std::string to_json(const ProgramView& view) { return write_document(view); }
 std::string to_json(const MapView& view) { return write_document(view); }
+std::string to_json(const CoreView& view) { return write_document(view); }
 std::string to_json(const WhyView& view) { return write_document(view); }
 std::string to_json(const FailureView& view) { return write_document(view); }
 
@@ -183,6 +205,7 @@ base::Expected<ProgramView> programs_from_json(std::string_view text) {
     return read_document<ProgramView>(text);
 }
 base::Expected<MapView> map_from_json(std::string_view text) { return read_document<MapView>(text); }
+base::Expected<CoreView> cores_from_json(std::string_view text) { return read_document<CoreView>(text); }
 base::Expected<FailureView> failures_from_json(std::string_view text) {
     return read_document<FailureView>(text);
 }

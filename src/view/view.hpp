@@ -12,6 +12,7 @@
 
 #include "census/address_map.hpp"
 #include "census/allocations.hpp"
+#include "census/cores.hpp"
 #include "census/failures.hpp"
 #include "census/figures.hpp"
 #include "census/groups.hpp"
@@ -97,6 +98,18 @@ struct MapView {
 
     bool is_exact() const { return inexact.empty(); }
     bool operator==(const MapView&) const = default;
+};
+
+// L1 of one device, core by core.
+struct CoreView {
+    Origin origin;
+    std::vector<census::Inexactness> inexact;
+    uint64_t processes = 0;  // tracked ones, whatever was asked for
+    std::string device;      // as it was asked for
+    census::CoreGrid grid;
+
+    bool is_exact() const { return inexact.empty(); }
+    bool operator==(const CoreView&) const = default;
 };
 
 // What did not work.

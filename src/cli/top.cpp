@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// The dashboard.
+
+#include "cli/command.hpp"
+#include "tui/app.hpp"
+
+namespace ttmem::cli {
+
+namespace {
+
+constexpr uint64_t kShortestMs = 100;
+constexpr uint64_t kLongestMs = 3'600'000;
+
+struct TopOptions : Common {
+    tui::Options top;
+};
+
+std::string refuse_a_bad_interval(const std::string& text) {
+    const std::string problem = refuse_what_is_no_number(text);
+    const bool is_good = problem.empty() && text.size() <= 7 && std::stoull(text) >= kShortestMs &&
+                         std::stoull(text) <= kLongestMs;
+    return is_good ? "" : "'" + text + "' is no number of milliseconds from 100 to 3600000";
+}
+
+}  // namespace
+
+void add_top(CLI::App& app, Run& chosen) {
+    add_command<TopOptions>(
+        app, chosen, "top", "The dashboard: devices, processes, charts, allocations, events",
+        [](CLI::App& command, TopOptions& options) {
+            add_direct(command, options);
+            command
+                .add_option_function<uint64_t>(
+                    "-r,--refresh", [&options](uint64_t interval) { options.top.interval_ms = interval; },
+                    "Milliseconds between two looks (default: 500)")
+                ->check(refuse_a_bad_interval)
+                ->type_name("MS");
+            command
+                .add_option_function<uint32_t>(
+                    "-d,--device", [&options](uint32_t device) { options.top.device = device; },
+                    "The device to begin with")
+                ->check(refuse_what_is_no_number)
+                ->type_name("N");
+            command
+                .add_option_function<unsigned>(
+                    "-s,--screen",
+                    [&options](unsigned screen) { options.top.screen = static_cast<tui::Screen>(screen); },
+                    "The screen to begin with: 0 overview, 1 breakdown, 2 charts, 3 telemetry, 4 "
+                    "allocations, 5 map, 6 "
+                    "events, 7 failures")
+                ->check(CLI::Range(0, static_cast<int>(tui::kScreens) - 1))
+                ->type_name("0-7");
+        },
+        [](const TopOptions& options) {
+            tui::Options top = options.top;
+            top.way = options.way;
+            const auto code = tui::run(top);
+            if (!code) {
+                complain(code.error().text);
+                return 1;
+            }
+            return *code;
+        })
+        ->footer(
+            "Press ? for its keys. Settings that F12 saves are in ~/.config/ttmem/top.json.\n\n"
+            "Examples:\n  ttmem top\n  ttmem top --refresh 2000 --screen 2 --device 0");
+}
+
+}  // namespace ttmem::cli

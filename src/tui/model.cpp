@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tui/model.hpp"
+
+#include <algorithm>
+
+namespace ttmem::tui {
+
+namespace {
+
+constexpr size_t kMostEvents = 2000;
+constexpr size_t kMostMoments = 1000;
+
+const census::ProcessFigures* find(const view::View& view, const census::ProcessFigures& process) {
+    const auto& all = view.figures.processes;
+    const auto found = std::find_if(all.begin(), all.end(), [&](const census::ProcessFigures& one) {
+        return one.pid == process.pid && one.start_time_ns == process.start_time_ns;
+    });
+    return found == all.end() ? nullptr : &*found;
+}
+
+}  // namespace
+
+void Model::take_status(view::View view, std::vector<std::string> notices, Link link) {
+    now_ns_ = std::max(now_ns_, view.origin.time_ns);
+    if (status_) {
+        compare(*status_, view);
+    }
+    for (const census::ProcessFigures& process : view.figures.processes) {
+        add_moment(Moment::What::start, process.start_time_ns, process.pid);
+    }
+    status_ = std::move(view);
+    notices_ = std::move(notices);
+    link_ = link;
+    why_lost_.clear();
+}
+
+void Model::lose(std::string why, uint64_t now_ns) {
+    if (link_ != Link::lost) {
+        lost_since_ns_ = now_ns;
+        past_of_.clear();  // the next daemon may know more
+    }
+    link_ = Link::lost;
+    why_lost_ = std::move(why);
+}
+
+// What happened between two looks.
+void Model::compare(const view::View& before, const view::View& now) {
+    for (const census::ProcessFigures& process : before.figures.processes) {
+        const census::ProcessFigures* still = find(now, process);
+        if (still == nullptr) {
+            add_moment(Moment::What::death, now.origin.time_ns, process.pid);
+        } else if (still->lost.value_or(0) > process.lost.value_or(0)) {
+            add_moment(Moment::What::gap, now.origin.time_ns, process.pid);
+        }
+    }
+}
+
+void Model::add_moment(Moment::What what, uint64_t time_ns, uint32_t pid) {
+    if (time_ns + kHourNs >= now_ns_) {
+        moments_.insert({what, time_ns, pid});
+    }
+    while (moments_.size() > kMostMoments) {
+        const auto oldest =
+            std::min_element(moments_.begin(), moments_.end(),
+                             [](const Moment& a, const Moment& b) { return a.time_ns < b.time_ns; });
+        moments_.erase(oldest);
+    }
+}
+
+void Model::tick(uint64_t now_ns) {
+    now_ns_ = now_ns;
+    std::erase_if(moments_, [&](const Moment& moment) { return moment.time_ns + kHourNs < now_ns; });
+    if (is_stale() || !status_) {
+        return;
+    }
+    for (const census::DeviceFigures& device : status_->figures.devices) {
+        DeviceTracks& tracks = tracks_[device.id];
+        const census::MemoryFigures& dram = device.memory[index_of(census::Kind::dram)];
+        if (dram.is_known) {
+            tracks.dram.add(now_ns, static_cast<double>(dram.used));
+        }
+        if (device.l1_worst_core.used) {
+            tracks.l1_core.add(now_ns, static_cast<double>(*device.l1_worst_core.used));
+        }
+        const census::Telemetry& telemetry = device.telemetry;
+        if (telemetry.temperature_c) {
+            tracks.temperature_c.add(now_ns, *telemetry.temperature_c);
+        }
+        if (telemetry.power_w) {
+            tracks.power_w.add(now_ns, *telemetry.power_w);
+        }
+        if (telemetry.aiclk_mhz) {
+            tracks.aiclk_mhz.add(now_ns, *telemetry.aiclk_mhz);
+        }
+    }
+}
+
+uint64_t Model::lost_events() const {
+    uint64_t lost = 0;
+    if (status_) {
+        for (const census::ProcessFigures& process : status_->figures.processes) {
+            lost += process.lost.value_or(0);
+        }
+    }
+    return lost;
+}
+
+void Model::take(Answer answer) {
+    if (const auto* past = std::get_if<Past>(&answer.view)) {
+        take_past(*past, answer.key);
+    }
+    if (const auto* why = std::get_if<view::WhyView>(&answer.view)) {
+        take_failures(why->failures);
+    }
+    if (auto* events = std::get_if<view::EventsView>(&answer.view)) {
+        events_missed_ += events->missed;
+        events_.insert(events_.end(), std::make_move_iterator(events->events.begin()),
+                       std::make_move_iterator(events->events.end()));
+        while (events_.size() > kMostEvents) {
+            events_.pop_front();
+        }
+    }
+    answer_ = std::move(answer);
+}
+
+void Model::take_failures(const view::FailureView& view) {
+    for (const census::FailureFigures& failure : view.failures) {
+        add_moment(Moment::What::failure, failure.time_ns, failure.pid);
+    }
+}
+
+void Model::take_past(const Past& past, const std::string& key) {
+    for (const view::SeriesView& series : past.history.series) {
+        std::vector<Sample> samples;
+        for (const history::Sample& sample : series.samples) {
+            samples.push_back({sample.time_ns, static_cast<double>(sample.value)});
+        }
+        if (series.kind == census::Kind::dram) {
+            tracks_[series.device].dram.put_before(samples);
+            past_of_.insert(series.device);
+        }
+    }
+    // A device of which nobody knows anything need not be asked for again either.
+    past_of_.insert(
+        static_cast<uint32_t>(std::stoul("0" + key.substr(std::min(key.size(), sizeof "past " - 1)))));
+    take_failures(past.why.failures);
+    for (const census::PostMortemSummary& one : past.post_mortems.post_mortems) {
+        add_moment(Moment::What::start, one.process.start_time_ns, one.process.pid);
+        add_moment(Moment::What::death, one.died_ns, one.process.pid);
+    }
+}
+
+}  // namespace ttmem::tui

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tui/model.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tui/models_test_support.hpp"
+#include "tui/ui.hpp"
+
+namespace ttmem::tui {
+namespace {
+
+using testing::Contains;
+using testing::ElementsAre;
+using testing::Not;
+using What = Moment::What;
+
+TEST(Track, PutsIntoEachColumnTheHighestValueOfItsTime) {
+    Track track;
+    for (uint64_t i = 0; i < 10; ++i) {
+        track.add(100 * kSecond + i * kSecond, static_cast<double>(i == 5 ? 50 : i));
+    }
+    EXPECT_THAT(track.columns(100 * kSecond, 110 * kSecond, 5), ElementsAre(1, 3, 50, 7, 9));
+}
+
+TEST(Track, HoldsAValueUntilTheNextAndHasNoneBeforeTheFirst) {
+    Track track;
+    track.add(4 * kSecond, 7);
+    EXPECT_THAT(track.columns(0, 10 * kSecond, 5), ElementsAre(std::nullopt, std::nullopt, std::optional(7.0),
+                                                               std::optional(7.0), std::optional(7.0)));
+}
+
+TEST(Track, KeepsAnHourAndNoMore) {
+    Track track;
+    for (uint64_t i = 0; i < 20'000; ++i) {
+        track.add(i * kSecond, 1);
+    }
+    EXPECT_EQ(track.samples().size(), 3601u);
+}
+
+TEST(Track, TakesThePastOnlyFromBeforeItsOwnBeginning) {
+    Track track;
+    track.add(10 * kSecond, 5);
+    track.put_before({{8 * kSecond, 1}, {9 * kSecond, 2}, {10 * kSecond, 3}, {11 * kSecond, 4}});
+    EXPECT_THAT(track.samples(),
+                ElementsAre(Sample{8 * kSecond, 1}, Sample{9 * kSecond, 2}, Sample{10 * kSecond, 5}));
+}
+
+TEST(Model, SeesWhoCameAndWhoDied) {
+    Model model;
+    view::View view = view::t3000();
+    model.take_status(view, {}, Link::daemon);
+    view.figures.processes.erase(view.figures.processes.begin());
+    view.origin.time_ns += kSecond;
+    model.take_status(view, {}, Link::daemon);
+    EXPECT_THAT(model.moments(), Contains(Moment{What::start, kNow - 200 * kSecond, 4711}));
+    EXPECT_THAT(model.moments(), Contains(Moment{What::death, kNow + kSecond, 4711}));
+    EXPECT_THAT(model.moments(), Not(Contains(Moment{What::start, kNow - 90'000 * kSecond, 12345})))
+        << "too long ago";
+}
+
+TEST(Model, SeesAGap) {
+    Model model;
+    view::View view = view::one_device();
+    view.figures.processes[0].lost = 5;
+    model.take_status(view, {}, Link::daemon);
+    EXPECT_EQ(model.lost_events(), 5u);
+    view.figures.processes[0].lost = 6;
+    model.take_status(view, {}, Link::daemon);
+    EXPECT_THAT(model.moments(), Contains(Moment{What::gap, kNow, 4711}));
+}
+
+TEST(Model, AddsNothingToItsTracksWhileItIsStale) {
+    Model model = watched(view::one_device(), 3);
+    const size_t before = model.tracks().at(0).dram.samples().size();
+    model.lose("gone", kNow + kSecond);
+    model.tick(kNow + 5 * kSecond);
+    EXPECT_TRUE(model.is_stale());
+    EXPECT_EQ(model.lost_since_ns(), kNow + kSecond);
+    EXPECT_EQ(model.tracks().at(0).dram.samples().size(), before);
+    model.lose("still gone", kNow + 9 * kSecond);
+    EXPECT_EQ(model.lost_since_ns(), kNow + kSecond) << "since it began";
+    model.take_status(view::one_device(), {}, Link::daemon);
+    EXPECT_FALSE(model.is_stale());
+}
+
+TEST(Model, RemembersALimitedNumberOfEvents) {
+    Model model;
+    view::EventsView page{view::origin(), 0, 1, std::vector<view::EventView>(1500, event(1, "free"))};
+    model.take({"events", page, ""});
+    model.take({"events", page, ""});
+    EXPECT_EQ(model.events().size(), 2000u);
+    EXPECT_EQ(model.events_missed(), 2u);
+}
+
+TEST(Model, AsksForThePastOfADeviceOnce) {
+    Model model = watched(view::one_device(), 3);
+    Ui ui;
+    ui.screen = Screen::charts;
+    EXPECT_EQ(question_of(model, ui, 20).about, Question::About::past);
+    Past past;
+    past.history.series = {{0, census::Kind::dram, {{kNow - 60 * kSecond, 77}}}};
+    past.why.failures = view::several_failures();
+    model.take({question_of(model, ui, 20).key(), past, ""});
+    EXPECT_EQ(model.tracks().at(0).dram.samples().front(), (Sample{kNow - 60 * kSecond, 77}));
+    EXPECT_THAT(model.moments(), Contains(Moment{What::failure, kNow - 12 * kSecond, 4711}));
+    EXPECT_EQ(question_of(model, ui, 20).about, Question::About::failures);
+}
+
+TEST(Question, IsAboutWhatIsVisibleAndNoMore) {
+    const Model model = watched(view::t3000(), 1);
+    Ui ui;
+    EXPECT_EQ(question_of(model, ui, 20).about, Question::About::nothing);
+    ui.screen = Screen::allocations;
+    EXPECT_EQ(question_of(model, ui, 20).allocations.limit, 20u);
+    EXPECT_EQ(question_of(model, ui, 20).allocations.device, std::nullopt);
+    ui.all_devices = false;
+    ui.device = 3;
+    ui.scroll = 100;
+    EXPECT_EQ(question_of(model, ui, 20).allocations.device, "3");
+    EXPECT_EQ(question_of(model, ui, 20).allocations.limit, 120u);
+    ui.scroll = 1'000'000;
+    EXPECT_EQ(question_of(model, ui, 20).allocations.limit, 1000u) << "never the whole list";
+}
+
+TEST(Question, TwoThatDifferHaveKeysThatDiffer) {
+    const Model model = watched(view::t3000(), 1);
+    Ui ui;
+    ui.screen = Screen::allocations;
+    const std::string before = question_of(model, ui, 20).key();
+    EXPECT_EQ(question_of(model, ui, 20).key(), before);
+    for (const auto& change : std::vector<std::function<void(Ui&)>>{
+             [](Ui& u) { u.filter = "x"; }, [](Ui& u) { u.group.reset(); }, [](Ui& u) { u.pid = 1; },
+             [](Ui& u) { u.mark_ns = 1; }, [](Ui& u) { u.sort = census::Sort::age; },
+             [](Ui& u) { u.all_devices = false; }}) {
+        Ui other = ui;
+        change(other);
+        EXPECT_NE(question_of(model, other, 20).key(), before);
+    }
+}
+
+}  // namespace
+}  // namespace ttmem::tui

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "view/text_reader.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "view/json.hpp"
+#include "view/views_test_support.hpp"
+
+namespace ttmem::view {
+namespace {
+
+using testing::ElementsAre;
+
+struct Inner {
+    int64_t number = -1;
+    std::string text = "as before";
+    bool operator==(const Inner&) const = default;
+};
+struct Outer {
+    uint32_t small = 0;
+    bool flag = false;
+    double real = 0;
+    std::optional<Inner> inner;
+    std::vector<Inner> list;
+};
+void fields(auto& io, Like<Inner> auto& inner) {
+    io("number", inner.number);
+    io("text", inner.text);
+}
+void fields(auto& io, Like<Outer> auto& outer) {
+    io("small", outer.small);
+    io("flag", outer.flag);
+    io("real", outer.real);
+    io("inner", outer.inner);
+    io("list", outer.list);
+}
+
+Outer read(std::string_view text) {
+    Outer outer;
+    JsonCursor cursor(text);
+    TextReader reader(cursor);
+    fields(reader, outer);
+    reader.end();
+    EXPECT_EQ(cursor.peek(), '\0') << text;
+    return outer;
+}
+
+TEST(TextReader, ReadsFieldsInAnyOrderAndPassesOverWhatItDoesNotKnow) {
+    const Outer outer = read(
+        R"( {"list":[{"text":"b","number":2},{}], "new":{"a":[1,{"b":"]}"}],"c":null}, "real":1.5e3, "flag":true,)"
+        R"( "inner":{"number":-7}, "small":4294967295 , "newer":-1.25e-3 } )");
+    EXPECT_EQ(outer.small, 4'294'967'295u);
+    EXPECT_TRUE(outer.flag);
+    EXPECT_EQ(outer.real, 1500);
+    EXPECT_EQ(outer.inner, (Inner{-7, "as before"}));
+    EXPECT_THAT(outer.list, ElementsAre(Inner{2, "b"}, Inner{}));
+}
+
+TEST(TextReader, KeepsWhatIsNotThere) {
+    EXPECT_EQ(read("{}").small, 0u);
+    EXPECT_EQ(read(R"({"inner":null})").inner, std::nullopt);
+    EXPECT_TRUE(read(R"({"list":[]})").list.empty());
+}
+
+TEST(TextReader, UnderstandsEveryEscape) {
+    EXPECT_EQ(read(R"({"inner":{"text":"\"\\\/\b\f\n\r\tA\u00e9\u6f22\ud83d\ude00ß"}})").inner->text,
+              "\"\\/\b\f\n\r\tAé漢😀ß");
+}
+
+TEST(TextReader, RefusesWhatIsNoJsonOrNotWhatItShouldBe) {
+    for (const char* text : {"",
+                             " ",
+                             "7",
+                             "[]",
+                             "{",
+                             R"({"small")",
+                             R"({"small":)",
+                             R"({"small":})",
+                             R"({"small":1)",
+                             R"({"small":-1})",
+                             R"({"small":4294967296})",
+                             R"({"small":1.5})",
+                             R"({"small":"1"})",
+                             R"({"flag":1})",
+                             R"({"flag":tru})",
+                             R"({"inner":[]})",
+                             R"({"list":{}})",
+                             R"({"list":[{}})",
+                             R"({"list":[{},]})",
+                             R"({"inner":{"text":7}})",
+                             R"({"inner":{"text":"a})",
+                             R"({"inner":{"text":"\x"}})",
+                             R"({"inner":{"text":"\u12"}})",
+                             R"({"inner":{"text":"\ud83d"}})",
+                             R"({"inner":{"text":"\ud83dA"}})",
+                             "{\"inner\":{\"text\":\"a\nb\"}}",
+                             R"({"new":[1 2]})",
+                             R"({"new":nul})",
+                             R"({"new":"a\)"}) {
+        EXPECT_THROW(read(text), std::exception) << text;
+    }
+}
+
+TEST(TextReader, RefusesListsThatAreTooDeep) {
+    EXPECT_THROW(read("{\"new\":" + std::string(100'000, '[')), std::exception);
+}
+
+TEST(TextReader, ReadsEveryDocumentAsFarAsItGoesAndNoFurther) {
+    const std::string text = to_json(with_driver());
+    for (size_t length = 0; length + 2 < text.size(); length += 7) {
+        EXPECT_FALSE(view_from_json(std::string_view(text).substr(0, length)).has_value()) << length;
+    }
+    EXPECT_FALSE(view_from_json(text + "x").has_value());
+    EXPECT_EQ(*view_from_json(text), with_driver());
+}
+
+}  // namespace
+}  // namespace ttmem::view
