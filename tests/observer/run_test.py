@@ -195,12 +195,12 @@ class Transparent(unittest.TestCase):
             stream.close()
 
     def test_control_c_reaches_the_command_once(self):
-        body = ("import signal, sys, time\ncount = 0\n"
-                "def caught(*_):\n    global count\n    count += 1\n"
-                "signal.signal(signal.SIGINT, caught)\nprint('ready', flush=True)\n"
-                "while not count: signal.pause()\n"
-                "signal.setitimer(signal.ITIMER_REAL, 0.3); signal.signal(signal.SIGALRM, lambda *_: sys.exit(10 + count))\n"
-                "while True: signal.pause()\n")
+        # A second one would be passed on before the signal that the command then asks for, which comes last.
+        body = ("import os, signal, sys\ncount = 0\n"
+                "def caught(*_):\n    global count\n    count += 1\n    os.kill(os.getppid(), signal.SIGUSR1)\n"
+                "signal.signal(signal.SIGINT, caught)\n"
+                "signal.signal(signal.SIGUSR1, lambda *_: sys.exit(10 + count))\n"
+                "print('ready', flush=True)\nwhile True: signal.pause()\n")
         pid, terminal = pty.fork()
         if pid == 0:
             os.execve(TTMEM, [TTMEM, "run", "--", sys.executable, "-c", body], UNMODIFIED)
@@ -244,9 +244,11 @@ class Processes(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             pipe = os.path.join(folder, "pipe")
             os.mkfifo(pipe)
-            holder = f"{SIM} leak --pause-at end < {pipe} > {folder}/out 2>&1"
-            _, report = report_of("--", "sh", "-c", f"{holder} & exec 9> {pipe}; until grep -q paused {folder}/out; "
-                                                   f"do sleep 0.02; done; sh -c 'sleep 0.3' & exit 0")
+            held_open = os.open(pipe, os.O_RDWR)
+            _, report = report_of("--", "sh", "-c", f"{SIM} leak --pause-at end < {pipe} > {folder}/out 2>&1 & "
+                                                   f"until grep -q paused {folder}/out; do sleep 0.02; done")
+            os.write(held_open, b"\n")
+            os.close(held_open)
             self.assertEqual([process["state"] for process in report["processes"]], ["live"])
             self.assertTrue(report["leak"])
 
