@@ -16,8 +16,8 @@ void add_runtime(CLI::App& app, Run& chosen) {
         },
         [](const Common& options) { return run_demo(options.bytes); })
         ->footer(
-            "On a terminal it shows the dashboard ('ttmem top') with a daemon of its own, until\n"
-            "q; elsewhere it prints one table and ends.\n\nExample:\n  ttmem demo");
+            "On a terminal it shows the dashboard ('ttmem top') with a daemon of its own,\n"
+            "until q; elsewhere it prints one table and ends.\n\nExample:\n  ttmem demo");
 
     // Everything behind "sim" is the simulated runtime's own affair, also --help.
     CLI::App* sim = app.add_subcommand("sim", "The simulated runtime: 'ttmem sim list'");

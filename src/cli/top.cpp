@@ -46,9 +46,7 @@ void add_top(CLI::App& app, Run& chosen) {
                 .add_option_function<unsigned>(
                     "-s,--screen",
                     [&options](unsigned screen) { options.top.screen = static_cast<tui::Screen>(screen); },
-                    "The screen to begin with: 0 overview, 1 breakdown, 2 charts, 3 telemetry, 4 "
-                    "allocations, 5 map, 6 "
-                    "events, 7 failures")
+                    "The screen to begin with")
                 ->check(CLI::Range(0, static_cast<int>(tui::kScreens) - 1))
                 ->type_name("0-7");
         },
@@ -63,7 +61,9 @@ void add_top(CLI::App& app, Run& chosen) {
             return *code;
         })
         ->footer(
-            "Press ? for its keys. Settings that F12 saves are in ~/.config/ttmem/top.json.\n\n"
+            "Screens: 0 overview, 1 breakdown, 2 charts, 3 telemetry, 4 allocations, 5 map,\n"
+            "6 events, 7 failures. Press ? for the keys; F12 saves settings in\n"
+            "~/.config/ttmem/top.json.\n\n"
             "Examples:\n  ttmem top\n  ttmem top --refresh 2000 --screen 2 --device 0");
 }
 

@@ -65,7 +65,7 @@ void draw_dots(const std::vector<std::optional<double>>& values, double top, Loo
             char32_t letter = 0x2800;
             for (int dot = 0; dot < 8; ++dot) {
                 const int from_below = height - (row * 4 + dot / 2);
-                if (filled[static_cast<size_t>(column * 2 + dot % 2)] >= from_below) {
+                if (filled[static_cast<size_t>(column) * 2 + static_cast<size_t>(dot % 2)] >= from_below) {
                     letter |= kDots[static_cast<size_t>(dot / 2)][static_cast<size_t>(dot % 2)];
                 }
             }

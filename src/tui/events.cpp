@@ -27,12 +27,6 @@ Look look_of_event(const view::EventView& event) {
     return event.what == "free" || event.what == "set_closed" ? Look::dim : Look::plain;
 }
 
-// On a narrow screen a name tells more.
-view::EventView without_address(view::EventView event) {
-    event.address.reset();
-    return event;
-}
-
 }  // namespace
 
 void draw_events(const Model& model, const Ui& ui, Canvas& canvas, const Area& area) {
@@ -40,7 +34,6 @@ void draw_events(const Model& model, const Ui& ui, Canvas& canvas, const Area& a
         return put_note(canvas, area, model.problem());
     }
     const view::Style style{.width = static_cast<size_t>(area.columns)};
-    const bool is_narrow = area.columns < 110;
     // From the newest back, and no further than it is looked at.
     const auto rows = static_cast<size_t>(std::max(area.rows - 1, 0));
     std::vector<std::pair<std::string, Look>> lines;
@@ -49,7 +42,7 @@ void draw_events(const Model& model, const Ui& ui, Canvas& canvas, const Area& a
         if (ui.paused && event->sequence > ui.paused_at) {
             continue;
         }
-        std::string line = view::event_line(is_narrow ? without_address(*event) : *event, style);
+        std::string line = view::event_line(*event, style);
         if (ui.event_filter.empty() || line.find(ui.event_filter) != std::string::npos) {
             lines.emplace_back(std::move(line), look_of_event(*event));
         }

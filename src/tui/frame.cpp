@@ -158,8 +158,8 @@ void draw_notices(const Model& model, Canvas& canvas) {
             const std::string who = reason.pid == 0 ? "" : fmt::format("process {}: ", reason.pid);
             const std::string count = reason.count > 1 ? fmt::format(" ({})", reason.count) : "";
             const std::string word = is_settling(reason) ? "" : "inexact: ";
-            notices.push_back(
-                {word + who + reason.reason + count, is_settling(reason) ? Look::dim : Look::warn});
+            notices.push_back({fmt::format("{}{}{}{}", word, who, reason.reason, count),
+                               is_settling(reason) ? Look::dim : Look::warn});
         }
         std::stable_sort(notices.begin(), notices.end(),
                          [](const Notice& a, const Notice& b) { return a.look > b.look; });

@@ -38,7 +38,7 @@ const MapBlock* block_at(const AddressMap& map, uint64_t offset) {
 }
 
 std::vector<Part> parts_of(const MapWindow& window, const MapBlock* chosen) {
-    const auto count = static_cast<size_t>(window.rows * window.columns);
+    const auto count = static_cast<size_t>(window.rows) * static_cast<size_t>(window.columns);
     std::vector<Part> parts(count);
     const double letter = window.letter();
     for (const MapBlock& block : window.map->blocks) {
@@ -69,7 +69,8 @@ void draw_picture(const MapWindow& window, const MapBlock* chosen, uint64_t curs
     const std::vector<Part> parts = parts_of(window, chosen);
     for (int row = 0; row < window.rows; ++row) {
         for (int column = 0; column < window.columns; ++column) {
-            const Part& part = parts[static_cast<size_t>(row * window.columns + column)];
+            const Part& part = parts[static_cast<size_t>(row) * static_cast<size_t>(window.columns) +
+                                     static_cast<size_t>(column)];
             const char32_t letter = part.taken <= 0 ? U'░' : part.taken >= 1 - kAlmost ? U'█' : U'▒';
             const Look look = part.has_cursor   ? Look::warn
                               : part.taken <= 0 ? Look::dim
