@@ -106,6 +106,7 @@ std::optional<DeviceSet> Sets::open(const metal::IDevice* device) {
     // The runtime is asked without our lock, so that none of its locks can ever wait for ours.
     std::vector<ttmem_device> members;
     std::vector<metal::IDevice*> chips = metal_.chips_of(device);
+    members.reserve(chips.size());
     for (const metal::IDevice* chip : chips) {
         members.push_back(register_chip(chip));
     }
