@@ -122,19 +122,13 @@ function(ttmem_test_program name)
 endfunction()
 
 # Most of a test run is compiling tests, and what they test is compiled elsewhere, as optimised as the preset says.
-function(ttmem_test_compile_options target)
-    if(TTMEM_SANITIZE)
-        target_compile_options(${target} PRIVATE -O0 -g1)
-    else()
-        target_compile_options(${target} PRIVATE -O1 -g1)
-    endif()
-endfunction()
+set(TTMEM_TEST_OPTIONS -O0 -g1)
 
 # And half of compiling a test is reading GoogleTest: read once, by a program that is nothing else.
 function(ttmem_read_test_headers_once)
     add_executable(ttmem_test_headers "${PROJECT_SOURCE_DIR}/tests/support/test_headers.cpp")
     ttmem_test_settings(ttmem_test_headers)
-    ttmem_test_compile_options(ttmem_test_headers)
+    target_compile_options(ttmem_test_headers PRIVATE ${TTMEM_TEST_OPTIONS})
     ttmem_resolve_libraries(libs gmock gtest)
     target_link_libraries(ttmem_test_headers PRIVATE ${libs})
     target_precompile_headers(ttmem_test_headers PRIVATE
@@ -168,7 +162,7 @@ function(ttmem_test name)
 
     add_executable(${name} ${ARG_UNPARSED_ARGUMENTS})
     ttmem_test_settings(${name})
-    ttmem_test_compile_options(${name})
+    target_compile_options(${name} PRIVATE ${TTMEM_TEST_OPTIONS})
     target_link_libraries(${name} PRIVATE ${libs})
     if(NOT TARGET ttmem_test_headers)
         ttmem_read_test_headers_once()

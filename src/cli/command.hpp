@@ -69,6 +69,8 @@ void add_now(CLI::App& app, Run& chosen);      // status, ps, programs, map
 void add_live(CLI::App& app, Run& chosen);     // allocations, mark
 void add_past(CLI::App& app, Run& chosen);     // why, post-mortem, history, events
 void add_watch(CLI::App& app, Run& chosen);    // monitor, query, self
+void add_run(CLI::App& app, Run& chosen);      // run
+void add_doctor(CLI::App& app, Run& chosen);   // doctor
 void add_runtime(CLI::App& app, Run& chosen);  // demo, sim
 void add_top(CLI::App& app, Run& chosen);      // top
 

@@ -49,6 +49,8 @@ int run(std::vector<std::string> words) {
     add_live(app, chosen);
     add_past(app, chosen);
     add_watch(app, chosen);
+    add_run(app, chosen);
+    add_doctor(app, chosen);
     add_runtime(app, chosen);
     app.footer(
         "Example:\n  TT_ALLOC_TRACKING_ENABLED=1 python3 model.py &\n  ttmem status\n\n"

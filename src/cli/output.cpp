@@ -48,7 +48,7 @@ bool speaks_utf8() {
 }
 
 // COLUMNS where it is set, else what the terminal says; 0 where nobody says.
-size_t told_width() {
+size_t told_width(int file) {
     const std::string_view text = is_set("COLUMNS") ? std::getenv("COLUMNS") : "";
     size_t columns = 0;
     const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), columns);
@@ -56,7 +56,7 @@ size_t told_width() {
         return columns;
     }
     winsize size{};
-    return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+    return ioctl(file, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
 }
 
 }  // namespace
@@ -87,11 +87,11 @@ bool wait_for_reader(std::chrono::milliseconds time) {
 
 void complain(const std::string& text) { write_all(STDERR_FILENO, "ttmem: " + text + "\n"); }
 
-view::Style style_of_output(bool bytes) {
-    const bool is_terminal = isatty(STDOUT_FILENO) != 0;
+view::Style style_of(int file, bool bytes) {
+    const bool is_terminal = isatty(file) != 0;
     const char* terminal = std::getenv("TERM");
     const bool is_dumb = terminal == nullptr || std::strcmp(terminal, "dumb") == 0;
-    const size_t width = told_width();
+    const size_t width = told_width(file);
     view::Style style;
     style.width = width == 0 ? style.width : std::max(width, kNarrowest);
     style.cut = is_terminal || width != 0;
@@ -100,5 +100,7 @@ view::Style style_of_output(bool bytes) {
     style.utf8 = speaks_utf8();
     return style;
 }
+
+view::Style style_of_output(bool bytes) { return style_of(STDOUT_FILENO, bytes); }
 
 }  // namespace ttmem::cli

@@ -19,6 +19,7 @@ bool wait_for_reader(std::chrono::milliseconds time);
 void complain(const std::string& text);
 
 // The terminal's width and whether colour is welcome there; in a pipe 80 columns, nothing cut, no colour.
+view::Style style_of(int file, bool bytes);
 view::Style style_of_output(bool bytes);
 
 }  // namespace ttmem::cli

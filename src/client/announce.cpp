@@ -61,12 +61,29 @@ bool announce_in(const State& state, const char* directory, bool own_only) {
     return done;
 }
 
+// 'ttmem run' wants to know what its command has, also where that is over before anybody can look. Where one runs inside
+// another, their folders stand one behind the other, with colons between.
+void announce_to_runs(const State& state) {
+    const char* run = secure_getenv("TTMEM_RUN_DIR");
+    while (run != nullptr && *run != '\0') {
+        const size_t length = strcspn(run, ":");
+        char directory[108];
+        if (length < sizeof directory) {
+            memcpy(directory, run, length);
+            directory[length] = '\0';
+            announce_in(state, directory, true);
+        }
+        run += length + (run[length] == ':' ? 1 : 0);
+    }
+}
+
 }  // namespace
 
 void announce(const State& state) {
     if (!owns_descriptor(state)) {
         return;
     }
+    announce_to_runs(state);
     if (const char* only = secure_getenv("TTMEM_RUNTIME_DIR")) {
         announce_in(state, only, false);
         return;

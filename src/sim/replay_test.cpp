@@ -14,7 +14,7 @@ namespace {
 using ::testing::HasSubstr;
 
 std::string read_log(const std::string& name) {
-    const std::string path = std::string(TTMEM_SHARED_DATA) + "/allocator/" + name + ".jsonl";
+    const std::string path = TTMEM_SHARED_DATA "/allocator/" + name + ".jsonl";
     std::ifstream file(path);
     EXPECT_TRUE(file) << "the recorded logs must lie beside the checkout: " << path << " is not there";
     std::ostringstream text;

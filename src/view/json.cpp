@@ -3,6 +3,7 @@
 
 #include "view/change.hpp"
 #include "view/json_document.hpp"
+#include "view/run.hpp"
 
 namespace ttmem::view {
 
@@ -81,6 +82,38 @@ void fields(auto& io, Like<View> auto& view) {
     io("processes", view.figures.processes);
 }
 
+void fields(auto& io, Like<LeftBehind> auto& left) {
+    io("kind", left.kind);
+    io("name", left.name);
+    io("used", left.used);
+    io("requested", left.requested);
+    io("count", left.count);
+}
+
+void fields(auto& io, Like<Exceeded> auto& exceeded) {
+    io("device", exceeded.device);
+    io("kind", exceeded.kind);
+    io("peak", exceeded.peak);
+    io("limit", exceeded.limit);
+}
+
+void fields(auto& io, Like<RunView> auto& view) {
+    head(io, view.origin);
+    io.derived("exact", view.is_exact());
+    io("inexact", view.figures.inexact);
+    io("command", view.command);
+    io("exit_code", view.exit_code);
+    io("signal", view.signal);
+    io("lived_ns", view.lived_ns);
+    io.derived("leak", view.has_leak());
+    io("exceeded", view.exceeded);
+    io("left", view.left);
+    io("failure_counts", view.failure_counts);
+    io("failures", view.failures);
+    io("devices", view.figures.devices);
+    io("processes", view.figures.processes);
+}
+
 void fields(auto& io, Like<ViewChange> auto& change) {
     io("inexact", change.inexact);
     io("devices", change.devices);
@@ -89,6 +122,7 @@ void fields(auto& io, Like<ViewChange> auto& change) {
     io("gone_processes", change.gone_processes);
 }
 
+std::string to_json(const RunView& view) { return write_document(view); }
 std::string to_json(const View& view) { return write_document(view); }
 base::Expected<View> view_from_json(std::string_view text) { return read_document<View>(text); }
 base::Expected<ViewChange> change_from_json(std::string_view text) { return read_document<ViewChange>(text); }

@@ -2,6 +2,7 @@
 #include "sim/testing/event_recorder.hpp"
 
 #include <cstdio>
+#include <cstdlib>
 #include <mutex>
 #include <nlohmann/json.hpp>
 #include <tt-metalium/mesh_device.hpp>
@@ -95,6 +96,12 @@ void phase(std::string_view name) {
         current_phase = name;
     }
     print({{"event", "--phase"}});
+    // For who wants to look meanwhile: it goes on with the next line of the input, or at its end.
+    if (std::getenv("RECORD_EVENTS_PAUSE") != nullptr) {
+        std::fflush(stdout);
+        for (int c = std::getchar(); c != '\n' && c != EOF; c = std::getchar()) {
+        }
+    }
 }
 
 void name_thread(const char* name) { thread_name = name; }

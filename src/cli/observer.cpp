@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/observer.hpp"
+
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+
+namespace ttmem::cli {
+
+std::optional<std::string> find_observer() {
+    if (const char* named = getenv("TTMEM_OBSERVER"); named != nullptr && *named != '\0') {
+        return named;
+    }
+    std::error_code problem;
+    const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", problem);
+    for (const char* folder : {"../lib", "../" TTMEM_LIBRARY_FOLDER}) {
+        const std::string path = (self.parent_path() / folder / "libttmem_observer.so").lexically_normal();
+        // The dynamic linker takes blanks and colons for the end of a name.
+        if (::access(path.c_str(), R_OK) == 0 && path.find_first_of(" :") == std::string::npos) {
+            return path;
+        }
+    }
+    return std::nullopt;
+}
+
+}  // namespace ttmem::cli

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The observer sees what the runtime itself would report: at every step of every scenario its segment has the bytes of the
+// runtime's own statistics, and the same live allocations, failures and devices as the segment of a process that reports by
+// itself. In a program that is linked with the runtime, and in Python, which loads it with RTLD_LOCAL.
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+
+#include <string>
+#include <vector>
+
+#include "observer/live_list_test_support.hpp"
+#include "sim/testing/paused_scenario_test_support.hpp"
+#include "sim/testing/segment_totals_test_support.hpp"
+#include "tests/support/own_segment.hpp"
+
+namespace ttmem::observer {
+namespace {
+
+using sim::testing::add_up;
+using sim::testing::PausedScenario;
+using sim::testing::SegmentBytes;
+
+const std::string kProgram = std::string(TTMEM_BIN_DIR) + "/ttmem-sim";
+const std::vector<std::string> kObserved = {"TTMEM_SIM_REPORTING=0", "LD_PRELOAD=" TTMEM_OBSERVER};
+
+void expect_equal(const nlohmann::json& truth, const SegmentBytes& seen, const std::string& what) {
+    for (const auto& device : truth.at("devices")) {
+        const std::uint64_t asic_id = std::stoull(device.at("asic_id").get<std::string>(), nullptr, 16);
+        for (const auto& [kind, figures] : device.at("memory").items()) {
+            const auto found = seen.find(asic_id);
+            const sim::testing::Bytes bytes =
+                found == seen.end() ? sim::testing::Bytes{} : found->second.at(kind);
+            EXPECT_EQ(bytes.used, figures.at("used"))
+                << what << ", device " << device.at("id") << ", used " << kind;
+            EXPECT_EQ(bytes.requested, figures.at("requested"))
+                << what << ", device " << device.at("id") << ", requested " << kind;
+        }
+    }
+}
+
+void compare_with_truth(const PausedScenario& scenario, const std::string& step) {
+    const segment::Reader reader = test::reader_of(scenario.pid());
+    const segment::Totals totals = reader.totals();
+    EXPECT_FALSE(totals.settling) << step;
+    expect_equal(scenario.truth(), add_up(reader, totals), step + ", counters");
+    expect_equal(scenario.truth(), add_up(reader, reader.totals_from_ledger()), step + ", ledger");
+    for (std::uint8_t counter = 0; counter < segment::kInexactCounters; ++counter) {
+        const auto reason = static_cast<segment::Inexact>(counter);
+        EXPECT_EQ(reader.inexact(reason), 0u) << step << ": " << segment::reason(reason);
+    }
+}
+
+void compare_with_reports(const PausedScenario& observed, const PausedScenario& reporting,
+                          const std::string& step) {
+    const segment::Reader seen = test::reader_of(observed.pid());
+    const segment::Reader said = test::reader_of(reporting.pid());
+    EXPECT_EQ(testing::live_list(seen), testing::live_list(said)) << step;
+    EXPECT_EQ(testing::failure_list(seen), testing::failure_list(said)) << step;
+    EXPECT_EQ(testing::device_list(seen), testing::device_list(said)) << step;
+}
+
+enum class In { kCpp, kPython };
+
+struct Case {
+    std::string name;
+    std::vector<std::string> arguments;
+    bool killed = false;
+    bool threads = false;  // two runs of it are not alike
+};
+
+std::ostream& operator<<(std::ostream& out, const Case& each) { return out << each.name; }
+
+class SameAsReported : public ::testing::TestWithParam<std::tuple<In, Case>> {};
+
+TEST_P(SameAsReported, AtEveryStep) {
+    const auto& [in, each] = GetParam();
+    std::vector<std::string> arguments = each.arguments;
+    std::string program = kProgram;
+    if (in == In::kPython) {
+        arguments.insert(arguments.begin(),
+                         {"python3", std::string(TTMEM_SOURCE_DIR) + "/src/sim/testing/run_scenario.py",
+                          std::string(TTMEM_LIB_DIR)});
+        program = "/usr/bin/env";
+    }
+    PausedScenario observed(program, arguments, kObserved);
+    PausedScenario reporting(kProgram, each.arguments);
+    std::size_t steps = 0;
+    while (const auto step = observed.next_step()) {
+        ASSERT_EQ(reporting.next_step(), step);
+        // At the very first step nothing may have been taken yet: there is no segment then.
+        compare_with_truth(observed, *step);
+        if (!each.threads) {
+            compare_with_reports(observed, reporting, *step);
+        }
+        ++steps;
+        if (HasFailure()) {
+            break;  // one step is enough to read
+        }
+    }
+    EXPECT_GE(steps, 2u);
+    if (each.killed) {
+        EXPECT_TRUE(WIFSIGNALED(observed.status()) && WTERMSIG(observed.status()) == SIGKILL);
+    } else if (!HasFailure()) {
+        EXPECT_TRUE(WIFEXITED(observed.status()) && WEXITSTATUS(observed.status()) == 0) << observed.status();
+    }
+}
+
+const auto kScenarios = ::testing::Values(
+    Case{"mesh_allocation", {"mesh-allocation"}}, Case{"tracking", {"tracking"}},
+    Case{"matmul_single_core", {"matmul-single-core"}},
+    Case{"matmul_multicore_reuse", {"matmul-multicore-reuse"}}, Case{"transformer_dp4", {"transformer-dp4"}},
+    Case{"programs", {"programs"}}, Case{"lifetimes", {"lifetimes"}},
+    Case{"hooked_capture", {"hooked-capture"}}, Case{"leak", {"leak", "--repeat", "2"}},
+    Case{"fragmentation", {"fragmentation", "--seed", "7"}}, Case{"oom_dram", {"oom-dram"}},
+    Case{"cb_clash", {"cb-clash"}}, Case{"trace_live_allocation", {"trace-live-allocation"}},
+    Case{"multi_thread", {"multi-thread", "--seed", "3"}, false, true}, Case{"crash", {"crash"}, true},
+    Case{"churn", {"churn", "--threads", "3", "--live", "300", "--seconds", "0.2"}, false, true});
+
+const auto kBoards = ::testing::Values(
+    Case{"n300_mesh", {"mesh-allocation", "--board", "n300"}}, Case{"p100", {"tracking", "--board", "p100"}},
+    Case{"p150", {"cb-clash", "--board", "p150"}},
+    Case{"p300", {"matmul-single-core", "--board", "p300", "--devices", "2"}},
+    Case{"galaxy", {"transformer-dp4", "--board", "galaxy", "--devices", "32"}},
+    Case{"mesh_of_32", {"lifetimes", "--board", "galaxy", "--devices", "32"}},
+    Case{"some_chips", {"mesh-allocation", "--devices", "2,3,7"}},
+    Case{"oom_on_blackhole", {"oom-dram", "--board", "p150"}},
+    Case{"twice", {"mesh-allocation", "--repeat", "2"}});
+
+const auto kNames = [](const auto& each) { return std::get<Case>(each.param).name; };
+INSTANTIATE_TEST_SUITE_P(Cpp, SameAsReported, ::testing::Combine(::testing::Values(In::kCpp), kScenarios),
+                         kNames);
+INSTANTIATE_TEST_SUITE_P(Boards, SameAsReported, ::testing::Combine(::testing::Values(In::kCpp), kBoards),
+                         kNames);
+INSTANTIATE_TEST_SUITE_P(Python, SameAsReported,
+                         ::testing::Combine(::testing::Values(In::kPython), kScenarios), kNames);
+
+}  // namespace
+}  // namespace ttmem::observer

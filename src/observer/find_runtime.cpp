@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "observer/find_runtime.hpp"
+
+#include <dirent.h>
+#include <dlfcn.h>
+#include <link.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "observer/notice.hpp"
+
+namespace ttmem::observer {
+
+namespace {
+
+constexpr char kLandmark[] = "_ZN2tt8tt_metal12GraphTracker14track_allocateEPKNS0_6BufferE";
+constexpr char kFolder[] = "ttmem-observer";  // beside the preloaded library
+constexpr size_t kMostObjects = 4096;
+
+void* runtime_handle = nullptr;
+constexpr size_t kPathSize = 4096;
+constexpr size_t kTextSize = 1400;
+char runtime_path[kPathSize];
+
+const void* own_base() {
+    Dl_info info{};
+    return dladdr(reinterpret_cast<const void*>(&find_runtime), &info) != 0 ? info.dli_fbase : nullptr;
+}
+
+struct Objects {
+    char** names = nullptr;
+    size_t count = 0;
+};
+
+// The dynamic linker is locked meanwhile: names are only copied here, and looked at later.
+int note_object(dl_phdr_info* info, size_t, void* target) {
+    auto& objects = *static_cast<Objects*>(target);
+    if (info->dlpi_name != nullptr && info->dlpi_name[0] != '\0' && objects.count < kMostObjects) {
+        if (char* copy = strdup(info->dlpi_name)) {
+            objects.names[objects.count++] = copy;
+        }
+    }
+    return 0;
+}
+
+// The library in which the landmark is defined, seen from `name`, unless that is this one.
+void* library_seen_from(const char* name, const void* self) {
+    void* from = dlopen(name, RTLD_LAZY | RTLD_NOLOAD);
+    if (from == nullptr) {
+        return nullptr;
+    }
+    void* found = nullptr;
+    Dl_info info{};
+    const void* symbol = dlsym(from, kLandmark);
+    if (symbol != nullptr && dladdr(symbol, &info) != 0 && info.dli_fbase != self &&
+        info.dli_fname != nullptr) {
+        // Kept open: its functions are called from here for as long as the process lives.
+        found = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+        snprintf(runtime_path, sizeof runtime_path, "%s", info.dli_fname);
+    }
+    dlclose(from);
+    return found;
+}
+
+void find_library() {
+    Objects objects;
+    objects.names = static_cast<char**>(calloc(kMostObjects, sizeof(char*)));
+    if (objects.names == nullptr) {
+        return;
+    }
+    dl_iterate_phdr(note_object, &objects);
+    const void* self = own_base();
+    for (size_t i = 0; i < objects.count; ++i) {
+        if (runtime_handle == nullptr) {
+            runtime_handle = library_seen_from(objects.names[i], self);
+        }
+        free(objects.names[i]);
+    }
+    free(objects.names);
+}
+
+void* find_in_runtime(const char* symbol) {
+    return runtime_handle != nullptr ? dlsym(runtime_handle, symbol) : nullptr;
+}
+
+// Null: it is attached.
+const char* attach(const char* path, const Runtime& runtime, Functions& calls) {
+    void* library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (library == nullptr) {
+        const char* problem = dlerror();
+        return problem != nullptr ? problem : "it can't be loaded";
+    }
+    auto* const function = reinterpret_cast<Attach*>(dlsym(library, kAttach));
+    if (function == nullptr) {
+        dlclose(library);
+        return "it is no observer";
+    }
+    Functions chosen = calls;
+    const char* problem = function(runtime, chosen);
+    if (problem == nullptr) {
+        calls = chosen;
+        return nullptr;
+    }
+    static char text[256];
+    snprintf(text, sizeof text, "%s", problem);
+    dlclose(library);
+    return text;
+}
+
+int is_library(const dirent* entry) {
+    const size_t length = strlen(entry->d_name);
+    return length > 3 && strcmp(entry->d_name + length - 3, ".so") == 0 ? 1 : 0;
+}
+
+// The first that fits, the newest name first.
+bool attach_one_of(const char* folder, const Runtime& runtime, Functions& calls, char* text, size_t size) {
+    dirent** entries = nullptr;
+    const int count = scandir(folder, &entries, is_library, alphasort);
+    char reasons[768] = "";
+    bool done = false;
+    for (int i = count - 1; i >= 0; --i) {
+        char path[kPathSize];
+        if (!done && snprintf(path, sizeof path, "%s/%s", folder, entries[i]->d_name) <
+                         static_cast<int>(sizeof path)) {
+            const char* problem = attach(path, runtime, calls);
+            done = problem == nullptr;
+            const size_t used = strlen(reasons);
+            if (done) {
+                snprintf(text, size, "%s", path);
+            } else {
+                snprintf(reasons + used, sizeof reasons - used, "%s%s: %s", used != 0 ? "; " : "",
+                         entries[i]->d_name, problem);
+            }
+        }
+        free(entries[i]);
+    }
+    free(entries);
+    if (!done) {
+        snprintf(text, size, "no observer in %.200s fits %.200s: %s", folder, runtime_path,
+                 count > 0 ? reasons : "there is none");
+    }
+    return done;
+}
+
+const char* missing_in(const Functions& originals) {
+#define TTMEM_MISSING(name, symbol, result, parameters, arguments, needed) \
+    if ((needed) && originals.name == nullptr) {                           \
+        return #symbol;                                                    \
+    }
+    TTMEM_INTERPOSED(TTMEM_MISSING)
+#undef TTMEM_MISSING
+    return nullptr;
+}
+
+}  // namespace
+
+Runtime find_runtime() {
+    find_library();
+    Runtime runtime{};
+    runtime.find = find_in_runtime;
+#define TTMEM_FIND(name, symbol, result, parameters, arguments, needed) \
+    runtime.originals.name = reinterpret_cast<name##_function*>(find_in_runtime(#symbol));
+    TTMEM_INTERPOSED(TTMEM_FIND)
+#undef TTMEM_FIND
+    return runtime;
+}
+
+bool choose_observer(const Runtime& runtime, Functions& calls, char* text, size_t size) {
+    if (const char* missing = missing_in(runtime.originals)) {
+        snprintf(text, size, "%.400s lacks: %s", runtime_handle != nullptr ? runtime_path : "its tt-metal",
+                 missing);
+        return false;
+    }
+    // They lie in a folder beside this library.
+    Dl_info self{};
+    if (dladdr(reinterpret_cast<const void*>(&find_runtime), &self) == 0 || self.dli_fname == nullptr) {
+        snprintf(text, size, "the observer does not know where it lies");
+        return false;
+    }
+    const char* slash = strrchr(self.dli_fname, '/');
+    char folder[kPathSize];
+    snprintf(folder, sizeof folder, "%.*s/%s",
+             slash != nullptr ? static_cast<int>(slash - self.dli_fname) : 1,
+             slash != nullptr ? self.dli_fname : ".", kFolder);
+    return attach_one_of(folder, runtime, calls, text, size);
+}
+
+void observe(const Runtime& runtime, Functions& calls) {
+    const char* wanted = secure_getenv("TT_ALLOC_TRACKING_ENABLED");
+    char text[kTextSize];
+    if (wanted != nullptr && strcmp(wanted, "1") == 0 &&
+        !choose_observer(runtime, calls, text, sizeof text)) {
+        notice(text);
+    }
+}
+
+}  // namespace ttmem::observer

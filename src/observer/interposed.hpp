@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// The functions of tt-metal that the observer stands in front of, and how the two libraries of the observer share them.
+//
+//   libttmem_observer.so     is preloaded, into the user's program and into every child of it. It has the functions below
+//                            under tt-metal's names, needs libc alone and does nothing until one of them is called.
+//   ttmem-observer/*.so      one for each tt-metal it was compiled for. The first call loads the one that fits, which by
+//                            then finds the C++ runtime of the process there. It sees each call, and calls the original.
+//
+// Methods take their object first, and classes are void here: the preloaded library knows no header of tt-metal.
+
+#include <cstdint>
+
+// name, symbol, result, parameters, arguments, and whether a tt-metal without it can't be observed
+#define TTMEM_INTERPOSED(FUNCTION)                                                                             \
+    FUNCTION(tracker_instance, _ZN2tt8tt_metal12GraphTracker8instanceEv, void*, (), (), true)                  \
+    FUNCTION(hook_allocate, _ZN2tt8tt_metal12GraphTracker13hook_allocateEPKNS0_6BufferE, bool,                 \
+             (void* self, void* buffer), (self, buffer), true)                                                 \
+    FUNCTION(track_allocate, _ZN2tt8tt_metal12GraphTracker14track_allocateEPKNS0_6BufferE, void,               \
+             (void* self, void* buffer), (self, buffer), true)                                                 \
+    FUNCTION(track_deallocate, _ZN2tt8tt_metal12GraphTracker16track_deallocateEPNS0_6BufferE, void,            \
+             (void* self, void* buffer), (self, buffer), true)                                                 \
+    FUNCTION(track_allocate_cb,                                                                                \
+             _ZN2tt8tt_metal12GraphTracker17track_allocate_cbERKNS0_12CoreRangeSetEmmbPKNS0_7IDeviceE, void,   \
+             (void* self, void* cores, uint64_t address, uint64_t size, bool global, void* device),            \
+             (self, cores, address, size, global, device), true)                                               \
+    FUNCTION(                                                                                                  \
+        track_allocate_dataflow_buffer,                                                                        \
+        _ZN2tt8tt_metal12GraphTracker30track_allocate_dataflow_bufferERKNS0_12CoreRangeSetEmmbPKNS0_7IDeviceE, \
+        void, (void* self, void* cores, uint64_t address, uint64_t size, bool borrows, void* device),          \
+        (self, cores, address, size, borrows, device), false)                                                  \
+    FUNCTION(                                                                                                  \
+        track_allocate_scratchpad,                                                                             \
+        _ZN2tt8tt_metal12GraphTracker25track_allocate_scratchpadERKNS0_12CoreRangeSetEmmPKNS0_7IDeviceE,       \
+        void, (void* self, void* cores, uint64_t address, uint64_t size, void* device),                        \
+        (self, cores, address, size, device), false)                                                           \
+    FUNCTION(track_deallocate_cb, _ZN2tt8tt_metal12GraphTracker19track_deallocate_cbEPKNS0_7IDeviceE, void,    \
+             (void* self, void* device), (self, device), true)                                                 \
+    FUNCTION(allocate_buffer, _ZN2tt8tt_metal13AllocatorImpl15allocate_bufferEPNS0_6BufferE, uint64_t,         \
+             (void* self, void* buffer), (self, buffer), true)                                                 \
+    FUNCTION(deallocate_buffers, _ZN2tt8tt_metal13AllocatorImpl18deallocate_buffersEv, void, (void* self),     \
+             (self), true)                                                                                     \
+    FUNCTION(open_chip, _ZN2tt8tt_metal6Device10initializeEhmmmSt4spanIKjLm18446744073709551615EEb, bool,      \
+             (void* self, uint8_t queues, uint64_t l1_small, uint64_t trace, uint64_t l1,                      \
+              ttmem::observer::Span remap, bool minimal),                                                      \
+             (self, queues, l1_small, trace, l1, remap, minimal), false)                                       \
+    FUNCTION(close_chip, _ZN2tt8tt_metal6Device5closeEv, bool, (void* self), (self), true)                     \
+    FUNCTION(close_mesh, _ZN2tt8tt_metal11distributed10MeshDevice5closeEv, bool, (void* self), (self), true)   \
+    FUNCTION(delete_mesh, _ZN2tt8tt_metal11distributed10MeshDeviceD0Ev, void, (void* self), (self), true)      \
+    FUNCTION(destroy_mesh, _ZN2tt8tt_metal11distributed10MeshDeviceD1Ev, void, (void* self), (self), true)     \
+    FUNCTION(compile_and_allocate,                                                                             \
+             _ZN2tt8tt_metal6detail11ProgramImpl20compile_and_allocateEPNS0_7IDeviceEb, void,                  \
+             (void* self, void* device, bool slow), (self, device, slow), true)                                \
+    FUNCTION(allocate_circular_buffers,                                                                        \
+             _ZN2tt8tt_metal6detail11ProgramImpl25allocate_circular_buffersEPKNS0_7IDeviceE, void,             \
+             (void* self, void* device), (self, device), true)                                                 \
+    FUNCTION(deallocate_circular_buffers,                                                                      \
+             _ZN2tt8tt_metal6detail11ProgramImpl27deallocate_circular_buffersEv, void, (void* self), (self),   \
+             true)                                                                                             \
+    FUNCTION(destroy_program, _ZN2tt8tt_metal6detail11ProgramImplD1Ev, void, (void* self), (self), true)       \
+    FUNCTION(configure_device,                                                                                 \
+             _ZN2tt8tt_metal6detail26ConfigureDeviceWithProgramEPNS0_7IDeviceERNS0_7ProgramEb, bool,           \
+             (void* device, void* program, bool slow), (device, program, slow), true)                          \
+    FUNCTION(                                                                                                  \
+        enqueue_workload,                                                                                      \
+        _ZN2tt8tt_metal11distributed19EnqueueMeshWorkloadERNS1_16MeshCommandQueueERNS1_12MeshWorkloadEb,       \
+        void, (void* queue, void* workload, bool blocking), (queue, workload, blocking), true)
+
+namespace ttmem::observer {
+
+// As a std::span is passed.
+struct Span {
+    const void* start;
+    uint64_t size;
+};
+
+#define TTMEM_TYPE(name, symbol, result, parameters, arguments, needed) \
+    using name##_function = result parameters;
+TTMEM_INTERPOSED(TTMEM_TYPE)
+#undef TTMEM_TYPE
+
+// The originals, null where the runtime has no such function; or what is called instead of them.
+struct Functions {
+// NOLINTBEGIN(bugprone-macro-parentheses): a declaration has no room for them.
+#define TTMEM_MEMBER(name, symbol, result, parameters, arguments, needed) name##_function* name;
+    // NOLINTEND(bugprone-macro-parentheses)
+    TTMEM_INTERPOSED(TTMEM_MEMBER)
+#undef TTMEM_MEMBER
+};
+
+struct Runtime {
+    void* (*find)(const char* symbol);  // in the library of the runtime, which no observer can be linked with
+    Functions originals;
+};
+
+// The one function of a library in ttmem-observer/: fills `observing` and returns null, or says in a few words why it
+// does not fit the runtime. The text lives for ever.
+using Attach = const char*(const Runtime& runtime, Functions& observing);
+constexpr char kAttach[] = "ttmem_observer_attach";
+
+}  // namespace ttmem::observer

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// The preloaded library: tt-metal's functions by their names. This file is in every child of the user's program, so it has
+// no constructor, no exception and no C++ runtime; exceptions of the runtime pass through it.
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+
+#include "observer/find_runtime.hpp"
+
+namespace ttmem::observer {
+namespace {
+
+pthread_once_t once = PTHREAD_ONCE_INIT;
+Functions calls;  // the observer's functions, or the originals where nothing is observed
+
+void choose() {
+    const int saved = errno;
+    const Runtime runtime = find_runtime();
+    calls = runtime.originals;
+    observe(runtime, calls);
+    errno = saved;
+}
+
+const Functions& chosen() {
+    pthread_once(&once, choose);
+    return calls;
+}
+
+}  // namespace
+}  // namespace ttmem::observer
+
+// A function without an original can't be called: whoever calls it was linked with it. Should it happen, nothing does.
+#define TTMEM_INTERPOSE(name, symbol, result, parameters, arguments, needed)                           \
+    extern "C" __attribute__((visibility("default"))) result ttmem_##name parameters __asm__(#symbol); \
+    extern "C" result ttmem_##name parameters {                                                        \
+        auto* const call = ttmem::observer::chosen().name;                                             \
+        using Result = result;                                                                         \
+        return call != nullptr ? call arguments : Result();                                            \
+    }
+
+TTMEM_INTERPOSED(TTMEM_INTERPOSE)
+
+// For 'ttmem doctor', in a process that is there for nothing else: 0 where an observer fits the tt-metal in this file. The
+// text says which, behind a "+", or why none does, behind a "-".
+extern "C" __attribute__((visibility("default"))) int ttmem_observer_probe(const char* library, char* text,
+                                                                           size_t size);
+
+extern "C" int ttmem_observer_probe(const char* library, char* text, size_t size) {
+    using namespace ttmem::observer;
+    if (size < 2) {
+        return 1;
+    }
+    text[0] = '-';
+    if (dlopen(library, RTLD_NOW | RTLD_LOCAL) == nullptr) {
+        const char* problem = dlerror();
+        snprintf(text + 1, size - 1, "%s", problem != nullptr ? problem : "it can't be loaded");
+        return 1;
+    }
+    Functions unused{};
+    const bool fits = choose_observer(find_runtime(), unused, text + 1, size - 1);
+    text[0] = fits ? '+' : '-';
+    return fits ? 0 : 1;
+}

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "observer/programs.hpp"
+
+namespace ttmem::observer {
+
+namespace {
+
+ttmem_cores mask_of(const std::vector<metal::CoreRange>& ranges) {
+    ttmem_cores mask{};
+    for (const metal::CoreRange& range : ranges) {
+        ttmem_cores_add(&mask, static_cast<unsigned>(range.start_coord.x),
+                        static_cast<unsigned>(range.start_coord.y), static_cast<unsigned>(range.end_coord.x),
+                        static_cast<unsigned>(range.end_coord.y));
+    }
+    return mask;
+}
+
+void free_all(const std::vector<ttmem_handle>& handles) {
+    for (const ttmem_handle handle : handles) {
+        ttmem_free(handle);
+    }
+}
+
+}  // namespace
+
+std::uint64_t Programs::next_frame() {
+    const std::lock_guard lock(mutex_);
+    return ++frames_;
+}
+
+Programs::Program& Programs::program_at(const void* program) {
+    Program& known = programs_[program];
+    if (!known.id) {
+        // Its own number where the runtime tells it, which is what people see elsewhere.
+        known.id = metal_.program_id != nullptr ? metal_.program_id(program) : ++ids_;
+        known.last.program = *known.id;
+    }
+    return known;
+}
+
+void Programs::add(const Frame& frame, const metal::IDevice* device, ttmem_set set,
+                   const CircularBuffer& buffer) {
+    const std::vector<metal::CoreRange>& ranges = metal_.core_ranges(buffer.cores);
+    const ttmem_cores mask = mask_of(ranges);
+    const std::lock_guard lock(mutex_);
+    Program& program = program_at(frame.program);
+    OnDevice& layout = program.layouts[device];
+    if (layout.frame != frame.number) {
+        free_all(layout.handles);
+        layout = {frame.number, {}};
+    }
+    layout.handles.push_back(ttmem_allocate_cb(set, *program.id, buffer.address, buffer.size, &mask,
+                                               buffer.is_view ? TTMEM_VIEW : 0u));
+    if (program.last_frame != frame.number) {
+        program.last_frame = frame.number;
+        program.last_device = device;
+        program.last = {.program = *program.id, .bytes_per_core = 0, .regions = {}};
+    }
+    if (device == program.last_device && !buffer.is_view) {
+        program.last.bytes_per_core += buffer.size;
+        for (const metal::CoreRange& range : ranges) {
+            program.last.regions.push_back({range.start_coord, buffer.address + buffer.size});
+        }
+    }
+}
+
+void Programs::free_on(const void* program, const metal::IDevice* device) {
+    const std::lock_guard lock(mutex_);
+    const auto known = programs_.find(program);
+    if (known == programs_.end()) {
+        return;
+    }
+    if (const auto layout = known->second.layouts.find(device); layout != known->second.layouts.end()) {
+        free_all(layout->second.handles);
+        known->second.layouts.erase(layout);
+    }
+}
+
+std::optional<Layout> Programs::layout_of(const void* program) const {
+    const std::lock_guard lock(mutex_);
+    const auto known = programs_.find(program);
+    return known != programs_.end() ? std::optional(known->second.last) : std::nullopt;
+}
+
+bool Programs::is_first_load(const void* program, const metal::IDevice* device) {
+    const std::lock_guard lock(mutex_);
+    return program_at(program).loaded.insert(device).second;
+}
+
+std::uint64_t Programs::id_of(const void* program) {
+    const std::lock_guard lock(mutex_);
+    return *program_at(program).id;
+}
+
+void Programs::gone(const void* program) {
+    const std::lock_guard lock(mutex_);
+    const auto known = programs_.find(program);
+    if (known != programs_.end()) {
+        ttmem_program_gone(known->second.id.value_or(0));
+        programs_.erase(known);
+    }
+}
+
+void Programs::forget_device(const metal::IDevice* device) {
+    const std::lock_guard lock(mutex_);
+    for (auto& [address, program] : programs_) {
+        program.layouts.erase(device);
+        program.loaded.erase(device);
+    }
+}
+
+}  // namespace ttmem::observer
