@@ -3,6 +3,7 @@
 // What has happened: failures, deaths, values over time, events.
 
 #include <algorithm>
+#include <charconv>
 #include <iterator>
 
 #include "cli/command.hpp"
@@ -58,39 +59,6 @@ void add_why(CLI::App& app, Run& chosen) {
             "Example:\n  ttmem why --device 0");
 }
 
-struct PostMortemOptions : Common {
-    std::optional<uint32_t> pid;
-    uint64_t limit = kDefaultLimit;
-};
-
-void add_post_mortem(CLI::App& app, Run& chosen) {
-    add_command<PostMortemOptions>(
-        app, chosen, "post-mortem", "What processes held when they died",
-        [](CLI::App& command, PostMortemOptions& options) {
-            add_json_and_bytes(command, options);
-            command
-                .add_option_function<uint32_t>(
-                    "PID", [&options](uint32_t pid) { options.pid = pid; },
-                    "All about the last one of this number")
-                ->check(refuse_what_is_no_number);
-            add_limit(command, options.limit);
-        },
-        [](const PostMortemOptions& options) {
-            return options.pid ? show(access::post_mortem(*options.pid, options.limit), options,
-                                      view::post_mortem_text)
-                               : show(access::post_mortems(), options, view::post_mortems_text);
-        })
-        ->footer(
-            "A daemon (ttmemd) keeps the last ledger of each process whose end it saw.\n\n"
-            "Examples:\n  ttmem post-mortem\n  ttmem post-mortem 4711 --json | jq '.post_mortem.by_name[0]'");
-}
-
-struct HistoryOptions : Common {
-    std::optional<std::string> device;
-    std::optional<census::Kind> kind;
-    uint64_t seconds = 600;
-};
-
 // The number of the device that has this name, by what is there now.
 base::Expected<uint32_t> number_of(const std::string& name) {
     const auto status = access::status(access::Way::daemon_if_there);
@@ -103,6 +71,76 @@ base::Expected<uint32_t> number_of(const std::string& name) {
     }
     return device->id;
 }
+
+// The same for what is past: the device itself may be known no more, and then a number is enough.
+base::Expected<std::optional<uint32_t>> number_in_the_past(const std::optional<std::string>& name) {
+    if (!name) {
+        return std::nullopt;
+    }
+    const auto number = number_of(*name);
+    if (number) {
+        return *number;
+    }
+    uint32_t plain = 0;
+    const auto [end, problem] = std::from_chars(name->data(), name->data() + name->size(), plain);
+    if (problem == std::errc() && end == name->data() + name->size()) {
+        return plain;
+    }
+    return tl::unexpected(number.error());
+}
+
+struct PostMortemOptions : Common {
+    std::optional<std::string> device;
+    std::optional<uint32_t> pid;
+    uint64_t limit = kDefaultLimit;
+};
+
+int show_post_mortems(const PostMortemOptions& options) {
+    if (options.pid) {
+        return show(access::post_mortem(*options.pid, options.limit), options, view::post_mortem_text);
+    }
+    const auto device = number_in_the_past(options.device);
+    if (!device) {
+        complain(device.error().text);
+        return 1;
+    }
+    auto answer = access::post_mortems();
+    if (answer && *device) {
+        std::erase_if(answer->view.post_mortems, [&](const census::PostMortemSummary& one) {
+            const auto is_it = [&](const auto& held) { return held.id == **device; };
+            return std::none_of(one.process.devices.begin(), one.process.devices.end(), is_it);
+        });
+        if (answer->view.post_mortems.empty() && !options.json) {
+            return print("None of the processes whose end was seen held that device.\n");
+        }
+    }
+    return show(answer, options, view::post_mortems_text);
+}
+
+void add_post_mortem(CLI::App& app, Run& chosen) {
+    add_command<PostMortemOptions>(
+        app, chosen, "post-mortem", "What processes held when they died",
+        [](CLI::App& command, PostMortemOptions& options) {
+            add_json_and_bytes(command, options);
+            command
+                .add_option_function<uint32_t>(
+                    "PID", [&options](uint32_t pid) { options.pid = pid; },
+                    "All about the last one of this number")
+                ->check(refuse_what_is_no_number);
+            add_device(command, options.device);
+            add_limit(command, options.limit);
+        },
+        show_post_mortems)
+        ->footer(
+            "A daemon (ttmemd) keeps the last ledger of each process whose end it saw.\n\n"
+            "Examples:\n  ttmem post-mortem\n  ttmem post-mortem 4711 --json | jq '.post_mortem.by_name[0]'");
+}
+
+struct HistoryOptions : Common {
+    std::optional<std::string> device;
+    std::optional<census::Kind> kind;
+    uint64_t seconds = 600;
+};
 
 int chart(const HistoryOptions& options) {
     std::optional<uint32_t> device;
@@ -138,6 +176,9 @@ void add_history(CLI::App& app, Run& chosen) {
 }
 
 struct EventOptions : Common {
+    std::optional<std::string> device;
+    std::optional<uint32_t> pid;
+    std::optional<census::Kind> kind;
     uint64_t limit = kDefaultLimit;
     bool follow = false;
 };
@@ -153,8 +194,8 @@ int print_events(const view::EventsView& view, const EventOptions& options) {
     return print(text);
 }
 
-// All from `since` on, or the last of them.
-base::Expected<view::EventsView> read_events(uint64_t since, uint64_t limit) {
+// All from `since` on.
+base::Expected<view::EventsView> read_events(uint64_t since) {
     auto page = access::events(since, kMostEventsAtOnce);
     if (!page) {
         return tl::unexpected(page.error());
@@ -171,16 +212,43 @@ base::Expected<view::EventsView> read_events(uint64_t since, uint64_t limit) {
         all.events.insert(all.events.end(), std::make_move_iterator(page->view.events.begin()),
                           std::make_move_iterator(page->view.events.end()));
     }
-    if (limit != 0 && all.events.size() > limit) {
-        all.events.erase(all.events.begin(), all.events.end() - static_cast<ptrdiff_t>(limit));
-        all.missed = 0;  // those before were not asked for
-    }
     return all;
 }
 
+// Leaves those that were asked for. What is of no device or kind, a death or a gap, may concern each.
+void choose(view::EventsView& view, const EventOptions& options, const std::optional<uint32_t>& device) {
+    std::erase_if(view.events, [&](const view::EventView& event) {
+        const bool is_elsewhere =
+            device && !event.devices.empty() &&
+            std::find(event.devices.begin(), event.devices.end(), *device) == event.devices.end();
+        return is_elsewhere || (options.pid && event.pid != *options.pid) ||
+               (options.kind && event.kind && event.kind != options.kind);
+    });
+}
+
+void keep_the_last(view::EventsView& view, uint64_t limit) {
+    if (limit != 0 && view.events.size() > limit) {
+        view.events.erase(view.events.begin(), view.events.end() - static_cast<ptrdiff_t>(limit));
+        view.missed = 0;  // those before were not asked for
+    }
+}
+
 int show_events(const EventOptions& options) {
-    auto events = read_events(0, options.limit);
+    const auto device = number_in_the_past(options.device);
+    if (!device) {
+        complain(device.error().text);
+        return 1;
+    }
+    auto events = read_events(0);
     bool is_first = true;
+    if (events && !events->events.empty()) {
+        choose(*events, options, *device);
+        keep_the_last(*events, options.limit);
+        if (events->events.empty() && !options.json) {
+            is_first = false;
+            print("None of the events that the daemon still has is of that.\n");
+        }
+    }
     while (events) {
         const bool has_words = is_first || !events->events.empty();
         if (has_words && print_events(*events, options) != 0) {
@@ -190,7 +258,10 @@ int show_events(const EventOptions& options) {
             return 0;
         }
         is_first = false;
-        events = read_events(events->next, 0);
+        events = read_events(events->next);
+        if (events) {
+            choose(*events, options, *device);
+        }
     }
     complain(events.error().text);
     return 1;
@@ -202,6 +273,9 @@ void add_events(CLI::App& app, Run& chosen) {
         [](CLI::App& command, EventOptions& options) {
             add_json_and_bytes(command, options);
             command.add_flag("-f,--follow", options.follow, "Go on with what comes, until Ctrl-C");
+            add_device(command, options.device);
+            add_pid(command, options.pid);
+            add_kind(command, options.kind);
             add_limit(command, options.limit);
         },
         show_events)

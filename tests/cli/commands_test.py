@@ -166,6 +166,15 @@ class Daemon(faces.TestCase):
         for line in self.screen("events", "--json").splitlines():
             self.assertLessEqual({"sequence", "what", "pid", "time_ns"}, set(json.loads(line)))
         self.assertEqual(len(self.screen("events", "--limit", "1").splitlines()), 1)
+        # The device is known no more, and its number still chooses among what is past.
+        self.assertIn("allocation", self.screen("events", "--device", "0", "--kind", "dram"))
+        self.assertNotIn("allocation", self.screen("events", "--device", "1"))
+        self.assertIn("None of the events", self.screen("events", "--pid", "1"))
+        self.assertNotIn("allocation", self.screen("events", "--kind", "trace"))
+        self.assertIn(f"{sim.pid}", self.screen("events", "--pid", str(sim.pid)))
+        self.assertIn(str(sim.pid), self.screen("post-mortem", "--device", "0"))
+        self.assertIn("None of the processes", self.screen("post-mortem", "--device", "1"))
+        self.assertEqual(self.type("events", "--device", "0xdead").returncode, 1)
 
     def test_events_are_followed_until_nobody_reads(self):
         daemon = self.daemon("--quiet")
