@@ -27,7 +27,7 @@ std::string refuse_a_bad_interval(const std::string& text) {
 
 void add_top(CLI::App& app, Run& chosen) {
     add_command<TopOptions>(
-        app, chosen, "top", "The dashboard: devices, processes, charts, allocations, events",
+        app, chosen, "top", "The dashboard: devices, processes, charts, allocations",
         [](CLI::App& command, TopOptions& options) {
             add_direct(command, options);
             command

@@ -206,7 +206,7 @@ class OldNames(faces.TestCase):
 
 class Output(faces.TestCase):
     COMMANDS = ("status", "ps", "allocations", "mark", "programs", "map", "history", "post-mortem", "why", "monitor", "top",
-                "query", "events", "self", "demo")
+                "query", "events", "self", "demo", "top", "run", "doctor")
 
     def test_every_command_has_help_with_an_example_within_80_columns(self):
         for command in self.COMMANDS:
