@@ -113,8 +113,8 @@ void add_doctor(CLI::App& app, Run& chosen) {
         },
         run_doctor)
         ->footer(
-            "Opens no device. Whether the observer fits a tt-metal is found out by loading it,\n"
-            "in a process of its own.\n\n"
+            "Opens no device. Whether the observer fits a tt-metal is found out by loading\n"
+            "it, in a process of its own.\n\n"
             "Examples:\n"
             "  ttmem doctor\n"
             "  ttmem doctor $TT_METAL_HOME/build/lib/libtt_metal.so");
