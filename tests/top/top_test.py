@@ -69,12 +69,12 @@ class Dashboard(unittest.TestCase):
     def top(self, terminal: Terminal, *arguments: str, program: str = TTMEM) -> int:
         """Starts it; returns its pid."""
         terminal.run("env", f"TTMEM_RUNTIME_DIR={self.runtime}", program, *(arguments or ("top",)))
-        terminal.wait_for("ttmem top")
+        terminal.wait_for("ttmem top  ")
         return child(terminal.shell(), "ttmem")
 
     def assert_no_residue(self, terminal: Terminal, code: int):
         """The screen is the shell's again, and so are the terminal's settings."""
-        text = terminal.wait_for(f"code:{code}\n", absent="ttmem top|Overview")
+        text = terminal.wait_for(f"code:{code}\n", absent="ttmem top  |Overview")  # not what was typed
         self.assertNotRegex(text, "n300|DRAM|[█░⣿]")
         terminal.run("stty", "-a")
         settings = terminal.wait_for("code:0\n")
@@ -261,7 +261,7 @@ class Dashboard(unittest.TestCase):
         terminal.resize(1, 1)
         terminal.resize(300, 100)
         terminal.press("0")
-        text = terminal.wait_for("ttmem top", "4 Allocations", "DEV +BOARD", "n300")
+        text = terminal.wait_for("ttmem top  ", "4 Allocations", "DEV +BOARD", "n300")
         self.assertEqual(len(text.splitlines()[0].rstrip()), 300, "the clock stands in the last column")
         terminal.press("q")
         terminal.wait_for("code:0\n", absent="Overview")
@@ -307,7 +307,7 @@ class Dashboard(unittest.TestCase):
         old = os.path.join(terminal.folder.name, "tt_smi_umd")
         os.symlink(TTMEM, old)
         terminal.run("env", f"TTMEM_RUNTIME_DIR={self.runtime}", old, "-w")
-        terminal.wait_for("ttmem top", "n300")
+        terminal.wait_for("ttmem top  ", "n300")
         terminal.press("1")
         terminal.wait_for("Memory Breakdown")
         terminal.press("2")
@@ -332,7 +332,7 @@ class Dashboard(unittest.TestCase):
         daemon.send_signal(signal.SIGSTOP)
         self.addCleanup(daemon.send_signal, signal.SIGCONT)
         terminal.press("4")
-        terminal.wait_for("ttmem top")
+        terminal.wait_for("ttmem top  ")
         terminal.press("q")
         self.assert_no_residue(terminal, 0)
 
