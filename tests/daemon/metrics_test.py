@@ -132,7 +132,7 @@ class Exposition(MetricsCase):
         for labels, value in series_of(text, "ttmem_memory_largest_free_block_bytes"):
             if labels["kind"] == "dram":
                 self.assertEqual(value, largest[labels["asic_id"]])
-        self.assertNotIn(str(first.pid), text)
+        self.assertNotIn(f'"{first.pid}"', text)
 
     def test_series_of_processes_survive_any_name(self):
         daemon = self.daemon()

@@ -142,7 +142,7 @@ class Dashboard(unittest.TestCase):
         terminal.press("m")
         terminal.wait_for("Since the mark", "Nothing that was asked for is live")
         second = self.workload()
-        terminal.wait_for(r"Since the mark, \S+ ago: [1-9]\d* live allocation", f" {second.pid} ", absent=f" {first.pid} ")
+        terminal.wait_for(r"Since the mark, \S+ ago: [1-9]\d* live allocation", f" {second.pid} ", absent=rf" {first.pid}  ")
         terminal.press("M")
         terminal.wait_for("model/embedding", f" {first.pid} ", absent="Since the mark")
 
@@ -176,7 +176,7 @@ class Dashboard(unittest.TestCase):
         terminal.wait_for("2 tracked processes", str(second.pid))
         second.kill()
         second.wait()
-        terminal.wait_for("1 tracked process ", absent=str(second.pid))
+        terminal.wait_for("1 tracked process ", absent=rf"(?m)^ *{second.pid} +\w+ +ttmem-sim")
         terminal.press("7", "p")
         terminal.wait_for("1 post-mortem", str(second.pid))
         terminal.press("Enter")
