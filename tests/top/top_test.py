@@ -77,7 +77,7 @@ class Dashboard(unittest.TestCase):
         text = terminal.wait_for(f"code:{code}\n", absent="ttmem top  |Overview")  # not what was typed
         self.assertNotRegex(text, "n300|DRAM|[█░⣿]")
         terminal.run("stty", "-a")
-        settings = terminal.wait_for("code:0\n")
+        settings = terminal.wait_for("speed", "icanon", "echo ", r"(?s)extproc.*code:0\n")
         self.assertRegex(settings, r"[ ;]icanon")
         self.assertRegex(settings, r"[ ;]echo ")
         cursor = terminal.tmux("display-message", "-p", "-t", "test", "#{cursor_flag} #{alternate_on}")
