@@ -1,18 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the tests of the command line share: the program as it is typed, in a pipe and on a terminal."""
 
-import fcntl
 import os
-import pty
-import struct
 import subprocess
 import sys
 import tempfile
-import termios
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "daemon"))
 
-import host  # noqa: E402
+import host  # noqa: E402  (which also makes the folder of the next one known)
+import on_terminal  # noqa: E402
 from host import PATIENCE, Sim, main, wait_until  # noqa: E402, F401
 
 BIN = os.environ["TTMEM_BIN_DIR"]
@@ -40,23 +37,8 @@ class TestCase(host.TestCase):
 
     def on_a_terminal(self, *words: str, rows: int = 24, columns: int = 80, **environment: str) -> str:
         """All that is written to somebody at a terminal of that size."""
-        master, slave = pty.openpty()
-        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
-        process = subprocess.Popen([os.path.join(BIN, "ttmem"), *words], stdout=slave, stderr=slave,
-                                   env=self.environment | {"TERM": "xterm"} | environment)
-        os.close(slave)
-        seen = b""
-        while True:
-            try:
-                chunk = os.read(master, 65536)
-            except OSError:  # the other end is closed
-                break
-            if not chunk:
-                break
-            seen += chunk
-        os.close(master)
-        process.wait()
-        return seen.decode()
+        return on_terminal.written_to([os.path.join(BIN, "ttmem"), *words], self.environment | {"TERM": "xterm"} | environment,
+                                      rows, columns)
 
     def sim_at(self, scenario: str, step: str, *arguments: str) -> Sim:
         """A simulated process that stands still at that step."""

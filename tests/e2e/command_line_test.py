@@ -2,15 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """The command line: every combination of options answers with something to read and the right exit code."""
 
-import fcntl
 import itertools
 import os
-import pty
-import struct
 import subprocess
 import sys
-import termios
 
+import on_terminal
 import support
 from support import Actor, run
 
@@ -19,24 +16,8 @@ COMMANDS = ("status", "ps", "allocations")
 
 def run_on_a_terminal(*arguments: str, columns: int = 80, **environment: str) -> str:
     """What somebody at a terminal of that width sees."""
-    master, slave = pty.openpty()
-    fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
-    variables = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "NO_COLOR")}
-    process = subprocess.Popen([support.TTMEM, *arguments], stdout=slave, stderr=slave,
-                               env=variables | {"TERM": "xterm"} | environment)
-    os.close(slave)
-    seen = b""
-    while True:
-        try:
-            chunk = os.read(master, 65536)
-        except OSError:  # the other end is closed
-            break
-        if not chunk:
-            break
-        seen += chunk
-    os.close(master)
-    process.wait()
-    return seen.decode()
+    variables = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "NO_COLOR", "TERM")}
+    return on_terminal.written_to([support.TTMEM, *arguments], variables | environment, columns=columns)
 
 
 class Usage(support.TestCase):
