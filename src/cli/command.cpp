@@ -18,6 +18,19 @@ std::string refuse_what_is_no_number(const std::string& text) {
     return is_number ? "" : "'" + text + "' is no number from 0 up";
 }
 
+std::function<std::string(const std::string&)> refuse_what_is_no_interval(uint64_t least_ms) {
+    constexpr uint64_t kLongestMs = 3'600'000;
+    return [least_ms](const std::string& text) {
+        uint64_t number = 0;
+        std::from_chars(text.data(), text.data() + text.size(), number);
+        const bool is_good =
+            refuse_what_is_no_number(text).empty() && number >= least_ms && number <= kLongestMs;
+        return is_good ? std::string()
+                       : "'" + text + "' is no number of milliseconds from " + std::to_string(least_ms) +
+                             " to " + std::to_string(kLongestMs);
+    };
+}
+
 void add_json_and_bytes(CLI::App& command, Common& common) {
     command.add_flag("--json", common.json, "Print JSON: the view, for scripts");
     command.add_flag("--bytes", common.bytes, "Print plain bytes instead of KiB, MiB, GiB");

@@ -39,6 +39,9 @@ CLI::Option* add_limit(CLI::App& command, uint64_t& limit);
 // CLI11 takes -1 for a large number, and too large a number for the largest.
 std::string refuse_what_is_no_number(const std::string& text);
 
+// For times between two looks: at least so many milliseconds, and at most an hour.
+std::function<std::string(const std::string&)> refuse_what_is_no_interval(uint64_t least_ms);
+
 // Adds a command with options of its own type: `declare` adds them, `run` gets them when the command was named.
 template <class Options>
 CLI::App* add_command(CLI::App& app, Run& chosen, const std::string& name, const std::string& about,

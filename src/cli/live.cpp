@@ -103,12 +103,17 @@ void add_allocations(CLI::App& app, Run& chosen) {
 void add_mark(CLI::App& app, Run& chosen) {
     add_command<Common>(
         app, chosen, "mark", "Remember this moment, for 'allocations --since-mark'",
-        [](CLI::App&, Common&) {},
-        [](const Common&) {
+        [](CLI::App& command, Common& options) {
+            command.add_flag("--json", options.json, "Print JSON, for scripts");
+        },
+        [](const Common& options) {
             const auto done = set_mark();
             if (!done) {
                 complain(done.error().text);
                 return 1;
+            }
+            if (options.json) {
+                return print("{\"schema\": 1, \"monotonic_ns\": " + std::to_string(*done) + "}\n");
             }
             return print("Marked. 'ttmem allocations --since-mark' shows what is new from here on.\n");
         })

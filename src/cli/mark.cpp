@@ -42,7 +42,7 @@ base::Expected<std::string> mark_path() {
     return (state.empty() ? home + "/.local/state" : state) + "/ttmem/mark";
 }
 
-base::Expected<void> set_mark() {
+base::Expected<uint64_t> set_mark() {
     const auto path = mark_path();
     if (!path) {
         return tl::unexpected(path.error());
@@ -52,7 +52,8 @@ base::Expected<void> set_mark() {
     // Whole or not at all: a mark that is read meanwhile is the one before.
     const std::string beside = *path + ".new";
     std::ofstream file(beside);
-    file << boot_id() << ' ' << now() << '\n';
+    const uint64_t moment = now();
+    file << boot_id() << ' ' << moment << '\n';
     file.close();
     if (file) {
         std::filesystem::rename(beside, *path, problem);
@@ -60,7 +61,7 @@ base::Expected<void> set_mark() {
     if (!file || problem) {
         return base::error(Error::Code::failed, "can't write the mark " + *path);
     }
-    return {};
+    return moment;
 }
 
 base::Expected<Mark> read_mark() {

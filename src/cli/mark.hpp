@@ -18,7 +18,8 @@ struct Mark {
 // $XDG_STATE_HOME/ttmem/mark, or in ~/.local/state.
 base::Expected<std::string> mark_path();
 
-base::Expected<void> set_mark();
+// The moment that is remembered from now on.
+base::Expected<uint64_t> set_mark();
 
 // An error where there is none, or where it is from before the last boot: then that clock began anew.
 base::Expected<Mark> read_mark();

@@ -10,18 +10,10 @@ namespace ttmem::cli {
 namespace {
 
 constexpr uint64_t kShortestMs = 100;
-constexpr uint64_t kLongestMs = 3'600'000;
 
 struct TopOptions : Common {
     tui::Options top;
 };
-
-std::string refuse_a_bad_interval(const std::string& text) {
-    const std::string problem = refuse_what_is_no_number(text);
-    const bool is_good = problem.empty() && text.size() <= 7 && std::stoull(text) >= kShortestMs &&
-                         std::stoull(text) <= kLongestMs;
-    return is_good ? "" : "'" + text + "' is no number of milliseconds from 100 to 3600000";
-}
 
 }  // namespace
 
@@ -34,7 +26,7 @@ void add_top(CLI::App& app, Run& chosen) {
                 .add_option_function<uint64_t>(
                     "-r,--refresh", [&options](uint64_t interval) { options.top.interval_ms = interval; },
                     "Milliseconds between two looks (default: 500)")
-                ->check(refuse_a_bad_interval)
+                ->check(refuse_what_is_no_interval(kShortestMs))
                 ->type_name("MS");
             command
                 .add_option_function<uint32_t>(

@@ -17,15 +17,6 @@ namespace ttmem::cli {
 
 namespace {
 
-constexpr uint64_t kLongestTickMs = 3'600'000;
-
-std::string refuse_a_tick_of_none(const std::string& text) {
-    const std::string problem = refuse_what_is_no_number(text);
-    const bool is_good =
-        problem.empty() && text.size() <= 7 && std::stoull(text) >= 1 && std::stoull(text) <= kLongestTickMs;
-    return is_good ? "" : "'" + text + "' is no number of milliseconds from 1 to 3600000";
-}
-
 struct MonitorOptions : Common {
     bool all = false;
     std::vector<std::string> devices;
@@ -92,7 +83,7 @@ void add_monitor(CLI::App& app, Run& chosen) {
             command
                 .add_option("-r,--refresh", options.every_ms,
                             "Milliseconds between two looks (default: 1000)")
-                ->check(refuse_a_tick_of_none)
+                ->check(refuse_what_is_no_interval(1))
                 ->type_name("MS");
             command.add_option("-n,--count", options.count, "End after so many looks (default: at Ctrl-C)")
                 ->check(refuse_what_is_no_number)
@@ -186,7 +177,7 @@ void add_query(CLI::App& app, Run& chosen) {
             command.add_option("--format", options.format, "csv, then ,noheader and ,nounits as wanted")
                 ->type_name("FORMAT");
             command.add_option("--loop-ms", options.loop_ms, "Again and again, so many milliseconds apart")
-                ->check(refuse_a_tick_of_none)
+                ->check(refuse_what_is_no_interval(1))
                 ->type_name("N");
             command.add_flag("--list", options.list, "List the fields that there are");
         },

@@ -7,6 +7,7 @@ import os
 import re
 import signal
 import subprocess
+import time
 import unittest
 
 import faces
@@ -51,6 +52,12 @@ class Nothing(faces.TestCase):
         done = self.type("allocations", "--since-mark")
         self.assertEqual((done.returncode, done.stdout), (1, ""))
         self.assertIn("set one with 'ttmem mark'", done.stderr)
+
+    def test_a_mark_tells_scripts_its_moment(self):
+        before = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
+        mark = json.loads(self.screen("mark", "--json"))
+        self.assertEqual(mark["schema"], 1)
+        self.assertTrue(before <= mark["monotonic_ns"] <= time.clock_gettime_ns(time.CLOCK_MONOTONIC))
 
     def test_a_mark_needs_a_place(self):
         done = self.type("mark", XDG_STATE_HOME="/proc/nowhere")
