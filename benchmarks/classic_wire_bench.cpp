@@ -3,7 +3,7 @@
 // The classic wire under load, beside a plain server of the same protocol in the same run: one thread a connection, recv() of one
 // message at a time, a hash map under a mutex. Prints one JSON document.
 //
-//     classic_wire_bench <ttmemd> [messages of each run]
+//     classic_wire_bench <ttmemd> [messages of each run [senders]]
 
 #include <signal.h>
 #include <sys/socket.h>
@@ -33,6 +33,7 @@ using namespace ttmem::sources::classic_wire;
 using Clock = std::chrono::steady_clock;
 
 constexpr uint64_t kLive = 1000;  // buffers of a sender
+constexpr int kRounds = 5;        // odd: the one in the middle counts
 
 [[noreturn]] void give_up(const char* what) {
     std::perror(what);
@@ -188,6 +189,48 @@ Measured measure(const Server& server, uint64_t senders, uint64_t messages) {
     return {count / took.count(), static_cast<double>(cpu_ns(server.pid) - before) / count};
 }
 
+struct Compared {
+    Measured ours;
+    Measured plain;
+    double throughput_ratio = 0;
+    double cpu_ratio = 0;
+};
+
+double middle(std::vector<double> values) {
+    std::sort(values.begin(), values.end());
+    return values[values.size() / 2];
+}
+
+// One after the other, again and again: other load on the machine comes and goes, and is then on both sides of a ratio.
+Compared compare(const Server& ours, const Server& plain, uint64_t senders, uint64_t messages) {
+    std::vector<double> figures[6];
+    for (int round = 0; round < kRounds; ++round) {
+        const Measured one = measure(ours, senders, messages);
+        const Measured other = measure(plain, senders, messages);
+        const double all[] = {one.per_second,
+                              one.cpu_ns,
+                              other.per_second,
+                              other.cpu_ns,
+                              one.per_second / other.per_second,
+                              one.cpu_ns / other.cpu_ns};
+        for (size_t i = 0; i < std::size(all); ++i) {
+            figures[i].push_back(all[i]);
+        }
+    }
+    return {{middle(figures[0]), middle(figures[1])},
+            {middle(figures[2]), middle(figures[3])},
+            middle(figures[4]),
+            middle(figures[5])};
+}
+
+void print(uint64_t senders, const Compared& of) {
+    std::printf(
+        ",\n \"senders_%d\": {\"per_second\": %.0f, \"plain_per_second\": %.0f, \"cpu_ns\": %.0f, "
+        "\"plain_cpu_ns\": %.0f, \"throughput_ratio\": %.2f, \"cpu_ratio\": %.2f}",
+        static_cast<int>(senders), of.ours.per_second, of.plain.per_second, of.ours.cpu_ns, of.plain.cpu_ns,
+        of.throughput_ratio, of.cpu_ratio);
+}
+
 // Microseconds from a query to its answer: the median and the 99th of a hundred.
 std::pair<double, double> query_latency(const Server& server, int queries) {
     const int connection = connect_to(server);
@@ -222,10 +265,11 @@ void end(const Server& server) {
 
 int main(int argument_count, char** arguments) {
     if (argument_count < 2) {
-        std::fprintf(stderr, "usage: classic_wire_bench <ttmemd> [messages]\n");
+        std::fprintf(stderr, "usage: classic_wire_bench <ttmemd> [messages [senders]]\n");
         return 2;
     }
-    const uint64_t messages = argument_count > 2 ? std::strtoull(arguments[2], nullptr, 10) : 400'000;
+    const uint64_t messages = argument_count > 2 ? std::strtoull(arguments[2], nullptr, 10) : 1'000'000;
+    const uint64_t only = argument_count > 3 ? std::strtoull(arguments[3], nullptr, 10) : 0;
     char folder[] = "/tmp/ttmem-bench-XXXXXX";
     if (mkdtemp(folder) == nullptr) {
         give_up("mkdtemp");
@@ -237,20 +281,10 @@ int main(int argument_count, char** arguments) {
     });
     std::printf("{\"messages\": %llu", static_cast<unsigned long long>(messages));
     for (const uint64_t senders : {1U, 4U, 16U}) {
-        // In turn and twice, and the better of both: other load comes and goes.
-        Measured best[2];
-        for (int round = 0; round < 2; ++round) {
-            for (int which = 0; which < 2; ++which) {
-                const Measured one = measure(which == 0 ? ours : plain, senders, messages);
-                best[which].per_second = std::max(best[which].per_second, one.per_second);
-                best[which].cpu_ns = round == 0 ? one.cpu_ns : std::min(best[which].cpu_ns, one.cpu_ns);
-            }
+        if (only != 0 && only != senders) {
+            continue;
         }
-        std::printf(
-            ",\n \"senders_%d\": {\"per_second\": %.0f, \"plain_per_second\": %.0f, \"cpu_ns\": %.0f, "
-            "\"plain_cpu_ns\": %.0f, \"throughput_ratio\": %.2f, \"cpu_ratio\": %.2f}",
-            static_cast<int>(senders), best[0].per_second, best[1].per_second, best[0].cpu_ns, best[1].cpu_ns,
-            best[0].per_second / best[1].per_second, best[0].cpu_ns / best[1].cpu_ns);
+        print(senders, compare(ours, plain, senders, messages));
     }
     const auto idle = query_latency(ours, 1000);
     const auto plain_idle = query_latency(plain, 1000);

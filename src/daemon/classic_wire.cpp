@@ -27,22 +27,15 @@ constexpr size_t kMostConnections = 4096;
 constexpr size_t kReceiveBytes = size_t{64} << 10;
 constexpr size_t kLastTurn = size_t{8} << 20;  // more than a socket holds
 
-// The fullest of the streams sets the pace. A socket holds about 280 messages of 144 bytes, and a client that finds it full
-// waits: so each is to be found about a third full, and one that is full is looked at again at once.
+// A socket holds about 280 messages of 144 bytes, and a client that finds it full waits; but while one waits, others can send. So
+// the streams together are to be found less than a third full, and where they are fuller they are looked at again at once.
 constexpr size_t kSocketBytes = size_t{280} * sources::classic_wire::kLongest;
-constexpr size_t kFull = kSocketBytes * 9 / 10;
 constexpr auto kFirstPace = std::chrono::microseconds(100);
 constexpr auto kQuickest = std::chrono::microseconds(20);
-constexpr auto kSlowest = std::chrono::microseconds(500);
+constexpr auto kSlowest = std::chrono::microseconds(2000);
 
-std::chrono::microseconds next_pace(std::chrono::microseconds pace, size_t fullest) {
-    if (fullest > kSocketBytes / 2) {
-        pace /= 2;
-    } else if (fullest < kSocketBytes / 4) {
-        pace += pace / 4 + std::chrono::microseconds(1);
-    }
-    return std::clamp(pace, kQuickest, kSlowest);
-}
+bool is_much(size_t taken, size_t streams) { return taken > streams * kSocketBytes / 3; }
+bool is_little(size_t taken, size_t streams) { return taken < streams * kSocketBytes / 6; }
 
 constexpr auto kAcceptAgain = std::chrono::milliseconds(100);
 constexpr uint64_t kFreesTold = 100;       // of one process, each by a line of its own
@@ -194,12 +187,12 @@ void ClassicWire::look_by_the_clock(std::shared_ptr<Connection> connection) {
     streams_.push_back(std::move(connection));
     if (streams_.size() == 1) {
         pace_ = kFirstPace;
-        look_later(pace_);
+        look_later();
     }
 }
 
-void ClassicWire::look_later(std::chrono::microseconds delay) {
-    next_look_.expires_after(delay);
+void ClassicWire::look_later() {
+    next_look_.expires_after(pace_);
     next_look_.async_wait([this](error_code cancelled) {
         if (!cancelled && !stopping_) {
             look_at_streams();
@@ -208,16 +201,31 @@ void ClassicWire::look_later(std::chrono::microseconds delay) {
 }
 
 void ClassicWire::look_at_streams() {
-    size_t fullest = 0;
+    size_t taken = 0;
     std::erase_if(streams_, [&](const auto& connection) {
-        const std::optional<size_t> taken = connection->read_in_passing();
-        fullest = std::max(fullest, taken.value_or(0));
-        return !taken;
+        const std::optional<size_t> its = connection->read_in_passing();
+        taken += its.value_or(0);
+        return !its;
     });
-    if (!streams_.empty()) {
-        pace_ = next_pace(pace_, fullest);
-        look_later(fullest > kFull ? std::chrono::microseconds(0) : pace_);
+    if (streams_.empty()) {
+        return;
     }
+    if (is_much(taken, streams_.size())) {
+        pace_ = std::max(pace_ / 2, kQuickest);
+        look_at_once();
+    } else {
+        pace_ = is_little(taken, streams_.size()) ? std::min(pace_ * 5 / 4, kSlowest) : pace_;
+        look_later();
+    }
+}
+
+// As soon as everything else that waits has had its turn.
+void ClassicWire::look_at_once() {
+    asio::post(uses_.loop, [this] {
+        if (!stopping_) {
+            look_at_streams();
+        }
+    });
 }
 
 void ClassicWire::dump(Dump what) {

@@ -72,7 +72,8 @@ private:
     std::shared_ptr<Client> client_of(const base::Descriptor& socket, uint64_t start_time);
     void refuse(uint32_t pid, const std::string& why);
     void look_by_the_clock(std::shared_ptr<Connection> connection);
-    void look_later(std::chrono::microseconds delay);
+    void look_later();
+    void look_at_once();
     void look_at_streams();
     void note_unknown_free(Client& client, const sources::classic_wire::Request& request);
     void dump(Dump what);

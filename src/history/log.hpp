@@ -17,9 +17,10 @@ public:
     explicit Log(size_t capacity) : records_(capacity) {}
 
     // Numbers the record and keeps it.
-    void add(Record record) {
-        record.sequence = ++newest_;
-        records_[newest_ % records_.size()] = record;
+    void add(const Record& record) {
+        Record& kept = records_[++newest_ % records_.size()];
+        kept = record;
+        kept.sequence = newest_;
     }
 
     uint64_t newest() const { return newest_; }

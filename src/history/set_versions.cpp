@@ -17,7 +17,7 @@ void SetVersions::look(const segment::Reader& reader) {
             by_index_.resize(set.index + 1);
         }
         std::vector<uint32_t>& numbers = by_index_[set.index];
-        const auto newest = numbers.empty() ? std::nullopt : version(numbers.back());
+        const Version* newest = numbers.empty() ? nullptr : at(numbers.back());
         if (newest && newest->opened_ticks == set.set.opened_ticks) {
             continue;
         }
@@ -41,7 +41,7 @@ uint32_t SetVersions::find(uint8_t index, uint64_t ticks) const {
     // it, if there was one; its own is opened before it and closed after, so only a version in between can be missing.
     const std::vector<uint32_t>& numbers = by_index_[index];
     for (auto number = numbers.rbegin(); number != numbers.rend(); ++number) {
-        if (const auto known = version(*number); known && known->opened_ticks <= (ticks | kLostTicks)) {
+        if (const Version* known = at(*number); known && known->opened_ticks <= (ticks | kLostTicks)) {
             return *number;
         }
     }
@@ -49,10 +49,13 @@ uint32_t SetVersions::find(uint8_t index, uint64_t ticks) const {
 }
 
 std::optional<SetVersions::Version> SetVersions::version(uint32_t number) const {
-    if (number < first_number_ || number - first_number_ >= entries_.size()) {
-        return std::nullopt;
-    }
-    return entries_[number - first_number_].version;
+    const Version* known = at(number);
+    return known ? std::optional(*known) : std::nullopt;
+}
+
+const SetVersions::Version* SetVersions::at(uint32_t number) const {
+    const bool is_known = number >= first_number_ && number - first_number_ < entries_.size();
+    return is_known ? &entries_[number - first_number_].version : nullptr;
 }
 
 }  // namespace ttmem::history

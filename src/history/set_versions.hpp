@@ -32,6 +32,8 @@ public:
     std::optional<Version> version(uint32_t number) const;
 
 private:
+    const Version* at(uint32_t number) const;
+
     static constexpr size_t kMostVersions = 4096;  // of one process; the oldest go first
 
     struct Entry {

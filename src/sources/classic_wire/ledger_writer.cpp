@@ -150,10 +150,9 @@ LedgerWriter::Outcome LedgerWriter::begin(const Request& request, Class what, ui
         a.flags |= segment::kReservedUnknown;
     }
 
-    const Key key = key_of(request, *set, what);
-    const auto known = newest_.find(key);
-    if (known != newest_.end() && !is_planned && what != Class::cb) {
-        for (uint32_t slot = known->second; slot != kNoSlot; slot = links_[slot].next) {
+    const auto [entry, is_new] = newest_.try_emplace(key_of(request, *set, what), kNoSlot);
+    if (!is_planned && what != Class::cb) {
+        for (uint32_t slot = entry->second; slot != kNoSlot; slot = links_[slot].next) {
             if (what == Class::kernel || links_[slot].kind == a.kind) {
                 links_[slot].references += what == Class::kernel ? 0 : 1;
                 return Outcome::done;
@@ -162,11 +161,13 @@ LedgerWriter::Outcome LedgerWriter::begin(const Request& request, Class what, ui
     }
     const auto slot = take_slot();
     if (!slot) {
+        if (is_new) {
+            newest_.erase(entry);
+        }
         return Outcome::not_recorded;
     }
-    uint32_t& first = newest_.try_emplace(key, kNoSlot).first->second;
-    links_[*slot] = {1, first, a.kind};
-    first = *slot;
+    links_[*slot] = {1, entry->second, a.kind};
+    entry->second = *slot;
     a.ticks = now_;
     writer_.allocate(*slot, a);
     return Outcome::done;

@@ -8,9 +8,9 @@
 // bytes, a free takes one away, and the bytes go with the last; each circular buffer is one of its own and is freed by its
 // size; a kernel counts once. What is unknown is counted, and nothing goes below zero. One thread writes.
 
+#include <boost/unordered/unordered_flat_map.hpp>
 #include <memory>
 #include <optional>
-#include <unordered_map>
 #include <vector>
 
 #include "base/error.hpp"
@@ -73,9 +73,9 @@ private:
     const segment::Sizes sizes_;
     segment::SoleWriter writer_;
     const uint32_t label_;
-    std::vector<int32_t> devices_;                    // by set, which is also the entry of the device table
-    std::unordered_map<Key, uint32_t, Hash> newest_;  // of each key, the slot that came last
-    std::vector<Link> links_;                         // by slot
+    std::vector<int32_t> devices_;  // by set, which is also the entry of the device table
+    boost::unordered_flat_map<Key, uint32_t, Hash> newest_;  // of each key, the slot that came last
+    std::vector<Link> links_;                                // by slot
     std::vector<uint32_t> free_slots_;
     uint32_t slots_used_ = 0;
     uint64_t now_ = 0;  // of the message in hand
