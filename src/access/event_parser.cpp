@@ -12,8 +12,10 @@ EventParser::Fed EventParser::feed(std::string_view text, const TakeEvent& take)
             text.remove_prefix(1);  // a line may end in both
             continue;
         }
-        const size_t end = std::min(text.find_first_of("\r\n"), text.size());
-        if (line_.size() + data_.size() + end > most_bytes_) {
+        // Not find_first_of(), which looks at each character by itself: a line may have a megabyte.
+        const size_t feed = std::min(text.find('\n'), text.size());
+        const size_t end = std::min(text.substr(0, feed).find('\r'), feed);
+        if (line_.size() + event_.data.size() + end > most_bytes_) {
             return Fed::is_too_long;
         }
         line_ += text.substr(0, end);
@@ -30,34 +32,38 @@ EventParser::Fed EventParser::feed(std::string_view text, const TakeEvent& take)
 }
 
 bool EventParser::end_line(const TakeEvent& take) {
-    const std::string line = std::exchange(line_, {});
-    if (line.empty()) {
-        Event event;
-        event.id = id_;
-        event.data = std::exchange(data_, {});
-        if (const std::string name = std::exchange(name_, {}); !name.empty()) {
-            event.event = name;
-        }
-        if (event.data.empty()) {
-            return true;
-        }
-        event.data.pop_back();  // the line end after the last line is none of it
-        return take(event);
+    if (line_.empty()) {
+        return end_event(take);
     }
-    const size_t colon = std::min(line.find(':'), line.size());
-    const std::string_view field = std::string_view(line).substr(0, colon);
-    std::string_view value = std::string_view(line).substr(std::min(colon + 1, line.size()));
+    const size_t colon = std::min(line_.find(':'), line_.size());
+    const std::string_view field = std::string_view(line_).substr(0, colon);
+    std::string_view value = std::string_view(line_).substr(std::min(colon + 1, line_.size()));
     if (value.starts_with(' ')) {
         value.remove_prefix(1);
     }
     if (field == "data") {
-        data_.append(value).push_back('\n');
+        event_.data.append(value).push_back('\n');
     } else if (field == "event") {
-        name_ = value;
+        event_.event = value;
     } else if (field == "id" && value.find('\0') == std::string_view::npos) {
-        id_ = value;
+        event_.id = value;
+    }  // others, and comments, whose field is empty, mean nothing here
+    line_.clear();
+    return true;
+}
+
+bool EventParser::end_event(const TakeEvent& take) {
+    bool goes_on = true;
+    if (!event_.data.empty()) {
+        event_.data.pop_back();  // the line end after the last line is none of it
+        if (event_.event.empty()) {
+            event_.event = "message";
+        }
+        goes_on = take(event_);
     }
-    return true;  // others, and comments, whose field is empty, mean nothing here
+    event_.event.clear();
+    event_.data.clear();  // the id stays
+    return goes_on;
 }
 
 }  // namespace ttmem::access

@@ -11,8 +11,8 @@
 namespace ttmem::access {
 
 struct Event {
-    std::string event = "message";
-    std::string id;  // of this one, or of the last before it that had one
+    std::string event;  // "message" where it says nothing else
+    std::string id;     // of this one, or of the last before it that had one
     std::string data;
 };
 
@@ -33,13 +33,13 @@ public:
 
 private:
     bool end_line(const TakeEvent& take);
+    bool end_event(const TakeEvent& take);
 
+    // What one event has taken serves the next: they may have a megabyte each.
     size_t most_bytes_;
     std::string line_;
     bool after_return_ = false;
-    std::string name_;
-    std::string id_;
-    std::string data_;
+    Event event_;
 };
 
 }  // namespace ttmem::access

@@ -238,7 +238,7 @@ base::Expected<void> http_stream(const std::filesystem::path& socket, const std:
     beast::http::read_header(*wire, buffer, parser, error);
     EventParser events(kMostOfAnEvent);
     std::string refusal;
-    std::array<char, 16 * 1024> bytes{};
+    std::array<char, 64 * 1024> bytes{};
     while (!error && !parser.is_done() && refusal.size() < kMostOfARefusal) {
         wire->set_deadline(Clock::now() + silence);
         auto& body = parser.get().body();

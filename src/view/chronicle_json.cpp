@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "view/chronicle.hpp"
-#include "view/json_io.hpp"
+#include "view/json_document.hpp"
 
 namespace ttmem::view {
 
@@ -73,44 +73,22 @@ void fields(auto& io, Like<SelfView> auto& view) {
     io("log_lines_lost", view.log_lines_lost);
 }
 
-namespace {
-
-template <class T>
-std::string write(const T& view, int indent) {
+std::string to_json(const EventView& view) {
     JsonWriter writer;
     fields(writer, view);
-    return writer.take().dump(indent, ' ', false, Json::error_handler_t::replace);
+    return dump(writer, kOnOneLine);  // a line of a stream, whose end is not its
 }
+std::string to_json(const EventsView& view) { return write_document(view); }
+std::string to_json(const HistoryView& view) { return write_document(view, kOnOneLine); }
+std::string to_json(const SelfView& view) { return write_document(view); }
 
-template <class T>
-base::Expected<T> read_fields(std::string_view text) {
-    T view;
-    try {
-        const Json json = Json::parse(text);
-        JsonReader reader(json);
-        fields(reader, view);
-    } catch (const std::exception& problem) {
-        return base::error(base::Error::Code::refused,
-                           std::string("the answer can't be read: ") + problem.what());
-    }
-    return view;
+base::Expected<EventView> event_from_json(std::string_view text) {
+    return read_document<EventView>(text, false);
 }
-
-constexpr int kOnOneLine = -1;
-constexpr int kIndented = 1;
-
-}  // namespace
-
-std::string to_json(const EventView& view) { return write(view, kOnOneLine); }
-std::string to_json(const EventsView& view) { return write(view, kIndented) + "\n"; }
-std::string to_json(const HistoryView& view) { return write(view, kOnOneLine) + "\n"; }
-std::string to_json(const SelfView& view) { return write(view, kIndented) + "\n"; }
-
-base::Expected<EventView> event_from_json(std::string_view text) { return read_fields<EventView>(text); }
-base::Expected<EventsView> events_from_json(std::string_view text) { return read_fields<EventsView>(text); }
+base::Expected<EventsView> events_from_json(std::string_view text) { return read_document<EventsView>(text); }
 base::Expected<HistoryView> history_from_json(std::string_view text) {
-    return read_fields<HistoryView>(text);
+    return read_document<HistoryView>(text);
 }
-base::Expected<SelfView> self_from_json(std::string_view text) { return read_fields<SelfView>(text); }
+base::Expected<SelfView> self_from_json(std::string_view text) { return read_document<SelfView>(text); }
 
 }  // namespace ttmem::view

@@ -115,11 +115,11 @@ void fields(auto& io, Like<RunView> auto& view) {
 }
 
 void fields(auto& io, Like<ViewChange> auto& change) {
-    io("inexact", change.inexact);
     io("devices", change.devices);
     io("processes", change.processes);
     io("gone_devices", change.gone_devices);
     io("gone_processes", change.gone_processes);
+    io("inexact", change.inexact);
 }
 
 std::string to_json(const RunView& view) { return write_document(view); }

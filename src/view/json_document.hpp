@@ -22,20 +22,24 @@ inline std::string dump(JsonWriter& writer, int indent) {
 }
 
 template <class T>
-std::string write_document(const T& view) {
+std::string write_document(const T& view, int indent = kIndented) {
     JsonWriter writer;
     fields(writer, view);
-    return dump(writer, kIndented) + "\n";
+    return dump(writer, indent) + "\n";
 }
 
+// Reads what says of itself which schema it has, or, with has_schema false, what is only a part of such a document.
 template <class T>
-base::Expected<T> read_document(std::string_view text) {
+base::Expected<T> read_document(std::string_view text, bool has_schema = true) {
     T view;
     try {
         JsonCursor cursor(text);
         TextReader reader(cursor);
-        uint32_t schema = 0;
-        reader("schema", schema);
+        uint32_t schema = kSchema;
+        if (has_schema) {
+            schema = 0;
+            reader("schema", schema);
+        }
         if (schema != kSchema) {
             return base::error(base::Error::Code::refused, "the view has schema " + std::to_string(schema) +
                                                                ", and this program knows " +

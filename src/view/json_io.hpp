@@ -8,7 +8,7 @@
 //         io("count", held.count);
 //     }
 //
-// With a JsonWriter it gives the object, with a JsonReader it takes it: what the one writes the other reads.
+// With a JsonWriter it gives the object, with a TextReader it takes it: what the one writes the other reads.
 
 #include <array>
 #include <charconv>
@@ -125,101 +125,6 @@ private:
     }
 
     Json object_ = Json::object();
-};
-
-// Throws std::exception on a value of the wrong type.
-class JsonReader {
-public:
-    explicit JsonReader(const Json& object) : object_(object) {
-        if (!object.is_object()) {
-            throw std::invalid_argument("a JSON object was expected");
-        }
-    }
-
-    template <class T>
-    void operator()(const char* name, T& value) {
-        if (const auto found = object_.find(name); found != object_.end()) {
-            from(*found, value);
-        }
-    }
-
-    void unless_unknown(const char* name, uint64_t& value, bool& is_known) {
-        if (const auto found = object_.find(name); found != object_.end()) {
-            is_known = !found->is_null();
-            value = is_known ? found->template get<uint64_t>() : 0;
-        }
-    }
-
-    void hex(const char* name, std::optional<uint64_t>& value) {
-        if (const auto found = object_.find(name); found != object_.end()) {
-            value =
-                found->is_null()
-                    ? std::nullopt
-                    : std::optional<uint64_t>(std::stoull(found->template get<std::string>(), nullptr, 16));
-        }
-    }
-
-    template <class Names, class T, size_t n>
-    void keyed(const char* name, const Names& names, std::array<T, n>& values) {
-        if (const auto found = object_.find(name); found != object_.end()) {
-            JsonReader reader(*found);
-            for (size_t i = 0; i < n; ++i) {
-                reader(std::string(names[i]).c_str(), values[i]);
-            }
-        }
-    }
-
-    void object(const char* name, auto inside) {
-        if (const auto found = object_.find(name); found != object_.end()) {
-            JsonReader reader(*found);
-            inside(reader);
-        }
-    }
-
-    template <class T>
-    void derived(const char* /*name*/, const T& /*value*/) {}
-
-private:
-    template <class T>
-    static void from(const Json& json, T& value) {
-        if constexpr (JsonScalar<T>) {
-            json.get_to(value);
-        } else {
-            JsonReader reader(json);
-            fields(reader, value);
-        }
-    }
-    template <NamedEnum T>
-    static void from(const Json& json, T& value) {
-        const std::optional<T> known = by_name<T>(json.get<std::string>());
-        if (!known) {
-            throw std::invalid_argument("unknown word '" + json.get<std::string>() + "'");
-        }
-        value = *known;
-    }
-    static void from(const Json& json, census::Core& core) {
-        json.at(0).get_to(core.x);
-        json.at(1).get_to(core.y);
-    }
-    template <class T>
-    static void from(const Json& json, std::optional<T>& value) {
-        value.reset();
-        if (!json.is_null()) {
-            from(json, value.emplace());
-        }
-    }
-    template <class T>
-    static void from(const Json& json, std::vector<T>& values) {
-        if (!json.is_array()) {
-            throw std::invalid_argument("a JSON array was expected");
-        }
-        values.clear();
-        for (const Json& element : json) {
-            from(element, values.emplace_back());
-        }
-    }
-
-    const Json& object_;
 };
 
 }  // namespace ttmem::view

@@ -132,8 +132,20 @@ void JsonCursor::skip_value(int depth) {
             return;
         default:
             if (!take_word("null") && !take_word("true") && !take_word("false")) {
-                number<double>();
+                skip_number();
             }
+    }
+}
+
+// What no number begins with is refused; how it goes on matters to who reads it.
+void JsonCursor::skip_number() {
+    const char* const start = at_;
+    while (at_ != end_ &&
+           ((*at_ >= '0' && *at_ <= '9') || std::string_view("+-.eE").find(*at_) != std::string_view::npos)) {
+        ++at_;
+    }
+    if (at_ == start) {
+        fail();
     }
 }
 

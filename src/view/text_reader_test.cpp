@@ -57,6 +57,13 @@ TEST(TextReader, ReadsFieldsInAnyOrderAndPassesOverWhatItDoesNotKnow) {
     EXPECT_THAT(outer.list, ElementsAre(Inner{2, "b"}, Inner{}));
 }
 
+TEST(TextReader, TakesNoKeyForOneThatBeginsLikeIt) {
+    const Outer outer = read(R"({"smaller":1,"small":2,"smal":3,"real" : 1.5,"flag":true,"list":[]})");
+    EXPECT_EQ(outer.small, 2u);
+    EXPECT_EQ(outer.real, 1.5);
+    EXPECT_TRUE(outer.flag);
+}
+
 TEST(TextReader, KeepsWhatIsNotThere) {
     EXPECT_EQ(read("{}").small, 0u);
     EXPECT_EQ(read(R"({"inner":null})").inner, std::nullopt);
