@@ -3,6 +3,7 @@
 # The words in which every folder describes itself:
 #
 #   ttmem_library(<name> a.cpp ... [USES other ...])          static library ttmem_<name>; without sources: headers only
+#   ttmem_precompile(<target> [header ...])                   reads those and the standard library's once for all its files
 #   ttmem_program(<name> a.cpp ... [LIBS lib ...])            executable in bin/, installed
 #   ttmem_test(<name> a_test.cpp ... [LIBS lib ...] [LABELS label ...] [RESOURCE_LOCK host] [TIMEOUT seconds]
 #              [DEPENDS target ...] [OWN_MAIN] [ONE_THREAD])
@@ -84,6 +85,22 @@ function(ttmem_library name)
     endif()
 endfunction()
 
+# What the tests and most libraries read.
+set(TTMEM_STANDARD_HEADERS
+    <algorithm> <array> <atomic> <chrono> <cstdint> <cstring> <filesystem> <fstream> <functional> <map> <memory> <optional>
+    <set> <sstream> <string> <string_view> <thread> <utility> <vector>)
+
+# Half of compiling a small file is reading headers of others. A release does without: there each file stands on what it
+# includes itself, and so it does under clang-tidy, which finds what is missing.
+function(ttmem_precompile target)
+    if(TTMEM_BUILD_TESTS)
+        target_precompile_headers(${target} PRIVATE ${TTMEM_STANDARD_HEADERS} ${ARGN})
+        # Of what it has precompiled, g++ 12 takes the strings of the standard library to be out of bounds.
+        target_compile_options(${target} PRIVATE
+            "$<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-array-bounds;-Wno-restrict;-Wno-stringop-overflow;-Wno-stringop-overread>")
+    endif()
+endfunction()
+
 function(ttmem_program name)
     cmake_parse_arguments(PARSE_ARGV 1 ARG "" "" "LIBS")
     ttmem_resolve_libraries(libs ${ARG_LIBS})
@@ -109,6 +126,11 @@ function(ttmem_test_settings target)
         TTMEM_SHARED_DATA="${TTMEM_SHARED_DATA}")
 endfunction()
 
+# All that 'ctest' needs, and nothing else: what a sanitizer preset builds.
+if(TTMEM_BUILD_TESTS)
+    add_custom_target(ttmem_tests)
+endif()
+
 # ttmem_test_program(<name> a.cpp ... [LIBS lib ...]): a program that a test starts; name it in the test's DEPENDS.
 function(ttmem_test_program name)
     if(NOT TTMEM_BUILD_TESTS)
@@ -119,6 +141,7 @@ function(ttmem_test_program name)
     add_executable(${name} ${ARG_UNPARSED_ARGUMENTS})
     ttmem_test_settings(${name})
     target_link_libraries(${name} PRIVATE ${libs})
+    add_dependencies(ttmem_tests ${name})
 endfunction()
 
 # Most of a test run is compiling tests, and what they test is compiled elsewhere, as optimised as the preset says.
@@ -132,9 +155,7 @@ function(ttmem_read_test_headers_once)
     ttmem_resolve_libraries(libs gmock gtest)
     target_link_libraries(ttmem_test_headers PRIVATE ${libs})
     target_precompile_headers(ttmem_test_headers PRIVATE
-        <gmock/gmock.h> <gtest/gtest.h>
-        <algorithm> <atomic> <chrono> <cstdint> <cstring> <filesystem> <fstream> <functional> <map> <memory> <optional>
-        <set> <sstream> <string> <string_view> <thread> <utility> <vector>)
+        <gmock/gmock.h> <gtest/gtest.h> ${TTMEM_STANDARD_HEADERS})
 endfunction()
 
 # Each TEST becomes a ctest named <name>/<Suite>.<Test>. RESOURCE_LOCK keeps tests that look at the whole host
@@ -168,6 +189,7 @@ function(ttmem_test name)
         ttmem_read_test_headers_once()
     endif()
     target_precompile_headers(${name} REUSE_FROM ttmem_test_headers)
+    add_dependencies(ttmem_tests ${name})
     if(ARG_DEPENDS)
         add_dependencies(${name} ${ARG_DEPENDS})
     endif()
@@ -275,6 +297,7 @@ function(ttmem_fuzzer name)
         endif()
     else()
         target_sources(${name} PRIVATE "${PROJECT_SOURCE_DIR}/tests/support/fuzz_replay_main.cpp")
+        add_dependencies(ttmem_tests ${name})
         if(corpus)
             add_test(NAME ${name}/corpus COMMAND ${name} "${corpus}")
             set_tests_properties(${name}/corpus PROPERTIES LABELS "fast;fuzz" TIMEOUT 300)
