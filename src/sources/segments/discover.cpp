@@ -27,8 +27,7 @@ struct File {
     std::optional<segment::Reader> reader;  // until its owner takes it
     std::optional<Error> problem;
     bool has_owner = false;
-    uint32_t first_writer =
-        0;  // a holder that could have written it, and is not its owner; 0: only readers hold it
+    uint32_t first_other = 0;  // a holder that could have written it, and is not its owner
 };
 
 std::string path_of_descriptor(const base::Descriptor& file) {
@@ -79,7 +78,8 @@ public:
         size_t seen = 0;
         for (const uint32_t number : folder->numbers_in(descriptors)) {
             const std::string path = descriptors + "/" + std::to_string(number);
-            if (folder->read_link(path) != link_of_segment()) {
+            // Who holds it to read alone is a reader, and may hold those of the whole host.
+            if (folder->read_link(path) != link_of_segment() || folder->is_read_only(path)) {
                 continue;
             }
             if (++seen > kMostSegmentsOfOne) {
@@ -89,7 +89,7 @@ public:
             if (!holder && !(holder = identify(pid, *folder))) {
                 return;
             }
-            look_at(*holder, *folder, path);
+            look_at(*holder, folder->locate(path));
         }
     }
 
@@ -98,14 +98,13 @@ public:
         std::set<uint32_t> told;  // one line a process, however many it holds
         for (const auto& [id, file] : files_) {
             const bool is_unfinished = file.problem && file.problem->code == Error::Code::unfinished;
-            if (file.has_owner || file.first_writer == 0 || is_unfinished ||
-                !told.insert(file.first_writer).second) {
+            if (file.has_owner || is_unfinished || !told.insert(file.first_other).second) {
                 continue;
             }
             const std::string why =
                 file.problem ? file.problem->text
                              : "is not its own (it names process " + std::to_string(file.reader->pid()) + ")";
-            found_.skipped.push_back({file.first_writer, "segment " + why + ", skipped", !file.problem});
+            found_.skipped.push_back({file.first_other, "segment " + why + ", skipped", !file.problem});
         }
         return std::move(found_);
     }
@@ -123,8 +122,7 @@ private:
         return identity ? std::optional(Holder{std::move(*identity), std::move(handle)}) : std::nullopt;
     }
 
-    void look_at(const Holder& holder, const ProcessFolder& folder, const std::string& path) {
-        const base::Descriptor located = folder.locate(path);
+    void look_at(const Holder& holder, const base::Descriptor& located) {
         struct stat info {};
         if (!located || !is_named_like_a_segment(located, info)) {
             return;
@@ -148,8 +146,8 @@ private:
                                        base::Descriptor(fcntl(holder.handle.get(), F_DUPFD_CLOEXEC, 0)),
                                        {holder.identity, census::State::live, std::move(*file.reader)}});
             file.reader.reset();
-        } else if (file.first_writer == 0 && !folder.is_read_only(path)) {
-            file.first_writer = holder.identity.pid;
+        } else if (file.first_other == 0) {
+            file.first_other = holder.identity.pid;
         }
     }
 
