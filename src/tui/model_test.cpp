@@ -4,15 +4,20 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "tui/models_test_support.hpp"
 #include "tui/ui.hpp"
 
 namespace ttmem::tui {
 namespace {
 
+using testing::AnyOf;
 using testing::Contains;
+using testing::Each;
 using testing::ElementsAre;
 using testing::Not;
+using testing::Optional;
 using What = Moment::What;
 
 TEST(Track, PutsIntoEachColumnTheHighestValueOfItsTime) {
@@ -30,20 +35,48 @@ TEST(Track, HoldsAValueUntilTheNextAndHasNoneBeforeTheFirst) {
                                                                std::optional(7.0), std::optional(7.0)));
 }
 
-TEST(Track, KeepsAnHourAndNoMore) {
+TEST(Track, ShowsAnHourAndThePeaksInIt) {
     Track track;
-    for (uint64_t i = 0; i < 20'000; ++i) {
-        track.add(i * kSecond, 1);
+    constexpr uint64_t kEnd = 20'000 * kSecond;
+    for (uint64_t time = 0; time <= kEnd; time += kSecond / 2) {
+        track.add(time, time == kEnd - 3000 * kSecond ? 9 : 1);
     }
-    EXPECT_EQ(track.samples().size(), 3601u);
+    const auto hour = track.columns(kEnd - 3600 * kSecond, kEnd, 600);
+    EXPECT_THAT(hour, Each(Optional(AnyOf(1, 9))));
+    EXPECT_EQ(std::max(hour[99], hour[100]), 9) << "no more than a part from where it was";
+    EXPECT_EQ(std::count(hour.begin(), hour.end(), std::optional(9.0)), 1);
+    EXPECT_THAT(track.columns(kEnd - 3700 * kSecond, kEnd - 3650 * kSecond, 5), Each(std::nullopt));
+}
+
+TEST(Track, IsAsFineAsTheWidestChartOfASpan) {
+    Track track;
+    constexpr uint64_t kEnd = 4000 * kSecond;
+    for (uint64_t time = 0; time <= kEnd; time += kSecond / 2) {
+        track.add(time, static_cast<double>(time / kSecond % 2));
+    }
+    // Each second has another value: 300 of them are told apart, and of 900 each part has the higher of its two or three.
+    const auto fine = track.columns(kEnd - 300 * kSecond, kEnd, 300);
+    EXPECT_EQ(std::count(fine.begin(), fine.end(), std::optional(0.0)), 150);
+    EXPECT_THAT(track.columns(kEnd - 900 * kSecond, kEnd, 300), Each(Optional(1)));
+}
+
+TEST(Track, PutsTogetherWhatComesVeryFastAndPassesOverWhatGoesBack) {
+    Track track;
+    track.add(10 * kSecond, 1);
+    track.add(10 * kSecond + kSecond / 10, 8);
+    track.add(9 * kSecond, 77);
+    track.add(11 * kSecond, 2);
+    EXPECT_THAT(track.columns(9 * kSecond, 12 * kSecond, 3),
+                ElementsAre(std::nullopt, Optional(8), Optional(2)));
+    EXPECT_EQ(track.last(), 2);
 }
 
 TEST(Track, TakesThePastOnlyFromBeforeItsOwnBeginning) {
     Track track;
     track.add(10 * kSecond, 5);
     track.put_before({{8 * kSecond, 1}, {9 * kSecond, 2}, {10 * kSecond, 3}, {11 * kSecond, 4}});
-    EXPECT_THAT(track.samples(),
-                ElementsAre(Sample{8 * kSecond, 1}, Sample{9 * kSecond, 2}, Sample{10 * kSecond, 5}));
+    EXPECT_THAT(track.columns(7 * kSecond, 12 * kSecond, 5),
+                ElementsAre(std::nullopt, Optional(1), Optional(2), Optional(5), Optional(5)));
 }
 
 TEST(Model, SeesWhoCameAndWhoDied) {
@@ -70,14 +103,12 @@ TEST(Model, SeesAGap) {
     EXPECT_THAT(model.moments(), Contains(Moment{What::gap, kNow, 4711}));
 }
 
-TEST(Model, AddsNothingToItsTracksWhileItIsStale) {
+TEST(Model, IsStaleSinceItLostItsHost) {
     Model model = watched(view::one_device(), 3);
-    const size_t before = model.tracks().at(0).dram.samples().size();
     model.lose("gone", kNow + kSecond);
     model.tick(kNow + 5 * kSecond);
     EXPECT_TRUE(model.is_stale());
     EXPECT_EQ(model.lost_since_ns(), kNow + kSecond);
-    EXPECT_EQ(model.tracks().at(0).dram.samples().size(), before);
     model.lose("still gone", kNow + 9 * kSecond);
     EXPECT_EQ(model.lost_since_ns(), kNow + kSecond) << "since it began";
     model.take_status(view::one_device(), {}, Link::daemon);
@@ -102,7 +133,8 @@ TEST(Model, AsksForThePastOfADeviceOnce) {
     past.history.series = {{0, census::Kind::dram, {{kNow - 60 * kSecond, 77}}}};
     past.why.failures = view::several_failures();
     model.take({question_of(model, ui, 20).key(), past, ""});
-    EXPECT_EQ(model.tracks().at(0).dram.samples().front(), (Sample{kNow - 60 * kSecond, 77}));
+    EXPECT_THAT(model.tracks().at(0).dram.columns(kNow - 60 * kSecond, kNow - 59 * kSecond, 1),
+                ElementsAre(Optional(77)));
     EXPECT_THAT(model.moments(), Contains(Moment{What::failure, kNow - 12 * kSecond, 4711}));
     EXPECT_EQ(question_of(model, ui, 20).about, Question::About::failures);
 }

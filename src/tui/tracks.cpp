@@ -5,44 +5,66 @@
 
 namespace ttmem::tui {
 
-namespace {
+// The widest chart has 600 parts: of the longest span that a level serves, each is as long as its step.
+Track::Track()
+    : levels_{Level{kSecondNs / 5, 300 * kSecondNs, Samples()},
+              Level{kSecondNs * 3 / 2, 900 * kSecondNs, Samples()},
+              Level{6 * kSecondNs, kHourNs, Samples()}} {}
 
-constexpr uint64_t kNearest = kSecondNs / 5;  // between two values
-constexpr size_t kMost = 3600 * 5;            // an hour at that pace
-
-}  // namespace
+void Track::Level::add(const Sample& sample) {
+    if (samples.capacity() == 0) {
+        samples = Samples(span_ns / step_ns + 2, Sample{});
+        samples.clear();  // and keeps the memory, which is touched by now
+    }
+    if (!samples.empty() && sample.time_ns - samples.back().time_ns < step_ns) {
+        samples.back().value = std::max(samples.back().value, sample.value);
+        return;
+    }
+    samples.push_back(sample);
+    while (samples.size() > 1 && samples[1].time_ns + span_ns <= sample.time_ns) {
+        samples.pop_front();
+    }
+}
 
 void Track::add(uint64_t time_ns, double value) {
-    if (!samples_.empty() && time_ns < samples_.back().time_ns) {
+    const Samples& finest = levels_.front().samples;
+    if (!finest.empty() && time_ns < finest.back().time_ns) {
         return;
     }
-    if (!samples_.empty() && time_ns - samples_.back().time_ns < kNearest) {
-        samples_.back().value = std::max(samples_.back().value, value);
-        return;
+    for (Level& level : levels_) {
+        level.add({time_ns, value});
     }
-    samples_.push_back({time_ns, value});
-    forget(time_ns);
 }
 
 void Track::put_before(const std::vector<Sample>& samples) {
-    const uint64_t first = samples_.empty() ? UINT64_MAX : samples_.front().time_ns;
-    std::vector<Sample> before;
-    std::copy_if(samples.begin(), samples.end(), std::back_inserter(before),
-                 [&](const Sample& sample) { return sample.time_ns < first; });
-    samples_.insert(samples_.begin(), before.begin(), before.end());
-    if (!samples_.empty()) {
-        forget(samples_.back().time_ns);
-    }
-}
-
-void Track::forget(uint64_t now_ns) {
-    while (samples_.size() > kMost || samples_.front().time_ns + kHourNs < now_ns) {
-        samples_.pop_front();
+    for (Level& level : levels_) {
+        const std::vector<Sample> own(level.samples.begin(), level.samples.end());
+        const uint64_t first = own.empty() ? UINT64_MAX : own.front().time_ns;
+        level.samples.clear();
+        for (const Sample& sample : samples) {
+            const bool is_late = !level.samples.empty() && sample.time_ns < level.samples.back().time_ns;
+            if (sample.time_ns < first && !is_late) {
+                level.add(sample);
+            }
+        }
+        for (const Sample& sample : own) {
+            level.add(sample);
+        }
     }
 }
 
 std::optional<double> Track::last() const {
-    return samples_.empty() ? std::nullopt : std::optional(samples_.back().value);
+    const Samples& finest = levels_.front().samples;
+    return finest.empty() ? std::nullopt : std::optional(finest.back().value);
+}
+
+const Track::Samples& Track::finest_since(uint64_t from_ns) const {
+    const auto* level = levels_.begin();
+    while (level + 1 != levels_.end() && !level->samples.empty() &&
+           level->samples.back().time_ns > from_ns + level->span_ns) {
+        ++level;
+    }
+    return level->samples;
 }
 
 std::vector<std::optional<double>> Track::columns(uint64_t from_ns, uint64_t to_ns, size_t count) const {
@@ -52,7 +74,7 @@ std::vector<std::optional<double>> Track::columns(uint64_t from_ns, uint64_t to_
     }
     std::optional<double> before;
     const double part = static_cast<double>(to_ns - from_ns) / static_cast<double>(count);
-    for (const Sample& sample : samples_) {
+    for (const Sample& sample : finest_since(from_ns)) {
         if (sample.time_ns < from_ns) {
             before = sample.value;
             continue;

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Values over time, for charts and trends, in bounded memory: an hour of them.
+// Values over time, for charts and trends: an hour of them, as fine as a chart can show. A track has all its memory from its
+// first value on, so that a dashboard that is open all day does not grow.
 
+#include <array>
+#include <boost/circular_buffer.hpp>
 #include <cstdint>
-#include <deque>
 #include <optional>
 #include <vector>
 
@@ -22,13 +24,14 @@ struct Sample {
 
 class Track {
 public:
-    // Values that come very fast become one, the highest of them. Times must not go back: one that does is passed over.
+    Track();
+
+    // Times must not go back: one that does is passed over.
     void add(uint64_t time_ns, double value);
 
     // What somebody else remembers of the time before the first value here.
     void put_before(const std::vector<Sample>& samples);
 
-    const std::deque<Sample>& samples() const { return samples_; }
     std::optional<double> last() const;
 
     // The highest value in each of `count` equal parts of a span; a part without a value of its own has that of the one before
@@ -36,9 +39,20 @@ public:
     std::vector<std::optional<double>> columns(uint64_t from_ns, uint64_t to_ns, size_t count) const;
 
 private:
-    void forget(uint64_t now_ns);
+    using Samples = boost::circular_buffer<Sample>;
 
-    std::deque<Sample> samples_;
+    // The values of the last `span_ns`, and the one before them; those less than a step apart become one, the highest of them.
+    struct Level {
+        void add(const Sample& sample);
+
+        uint64_t step_ns;
+        uint64_t span_ns;
+        Samples samples;
+    };
+
+    const Samples& finest_since(uint64_t from_ns) const;
+
+    std::array<Level, 3> levels_;  // finest first
 };
 
 }  // namespace ttmem::tui
