@@ -3,6 +3,8 @@
 
 #include <charconv>
 
+#include "view/devices.hpp"
+
 namespace ttmem::cli {
 
 namespace {
@@ -48,6 +50,35 @@ CLI::Option* add_device(CLI::App& command, std::optional<std::string>& device) {
             "-d,--device", [&device](const std::string& text) { device = text; },
             "Only this one: N, /dev/tenstorrent/N, bus address or ASIC id")
         ->type_name("ID");
+}
+
+base::Expected<uint32_t> number_of_device(const std::string& name, access::Way way) {
+    const auto status = access::status(way);
+    if (!status) {
+        return tl::unexpected(status.error());
+    }
+    const census::DeviceFigures* device = view::find_device(status->view, name);
+    if (device == nullptr) {
+        return base::error(base::Error::Code::gone, view::no_such_device(name));
+    }
+    return device->id;
+}
+
+base::Expected<std::optional<uint32_t>> number_even_if_gone(const std::optional<std::string>& name,
+                                                            access::Way way) {
+    if (!name) {
+        return std::nullopt;
+    }
+    const auto number = number_of_device(*name, way);
+    if (number) {
+        return *number;
+    }
+    uint32_t plain = 0;
+    const auto [end, problem] = std::from_chars(name->data(), name->data() + name->size(), plain);
+    if (problem == std::errc() && end == name->data() + name->size()) {
+        return plain;
+    }
+    return tl::unexpected(number.error());
 }
 
 CLI::Option* add_pid(CLI::App& command, std::optional<uint32_t>& pid) {

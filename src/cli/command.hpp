@@ -36,6 +36,14 @@ CLI::Option* add_pid(CLI::App& command, std::optional<uint32_t>& pid);
 CLI::Option* add_kind(CLI::App& command, std::optional<census::Kind>& kind);
 CLI::Option* add_limit(CLI::App& command, uint64_t& limit);
 
+// The number of the device that has this name, by what is there now.
+base::Expected<uint32_t> number_of_device(const std::string& name,
+                                          access::Way way = access::Way::daemon_if_there);
+
+// The same where a device may be known no more, or not yet: then a number is enough.
+base::Expected<std::optional<uint32_t>> number_even_if_gone(const std::optional<std::string>& name,
+                                                            access::Way way = access::Way::daemon_if_there);
+
 // CLI11 takes -1 for a large number, and too large a number for the largest.
 std::string refuse_what_is_no_number(const std::string& text);
 

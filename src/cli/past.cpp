@@ -3,12 +3,10 @@
 // What has happened: failures, deaths, values over time, events.
 
 #include <algorithm>
-#include <charconv>
 #include <iterator>
 
 #include "cli/command.hpp"
 #include "view/chronicle_text.hpp"
-#include "view/devices.hpp"
 #include "view/text.hpp"
 
 namespace ttmem::cli {
@@ -59,36 +57,6 @@ void add_why(CLI::App& app, Run& chosen) {
             "Example:\n  ttmem why --device 0");
 }
 
-// The number of the device that has this name, by what is there now.
-base::Expected<uint32_t> number_of(const std::string& name) {
-    const auto status = access::status(access::Way::daemon_if_there);
-    if (!status) {
-        return tl::unexpected(status.error());
-    }
-    const census::DeviceFigures* device = view::find_device(status->view, name);
-    if (device == nullptr) {
-        return base::error(base::Error::Code::gone, view::no_such_device(name));
-    }
-    return device->id;
-}
-
-// The same for what is past: the device itself may be known no more, and then a number is enough.
-base::Expected<std::optional<uint32_t>> number_in_the_past(const std::optional<std::string>& name) {
-    if (!name) {
-        return std::nullopt;
-    }
-    const auto number = number_of(*name);
-    if (number) {
-        return *number;
-    }
-    uint32_t plain = 0;
-    const auto [end, problem] = std::from_chars(name->data(), name->data() + name->size(), plain);
-    if (problem == std::errc() && end == name->data() + name->size()) {
-        return plain;
-    }
-    return tl::unexpected(number.error());
-}
-
 struct PostMortemOptions : Common {
     std::optional<std::string> device;
     std::optional<uint32_t> pid;
@@ -99,7 +67,7 @@ int show_post_mortems(const PostMortemOptions& options) {
     if (options.pid) {
         return show(access::post_mortem(*options.pid, options.limit), options, view::post_mortem_text);
     }
-    const auto device = number_in_the_past(options.device);
+    const auto device = number_even_if_gone(options.device);
     if (!device) {
         complain(device.error().text);
         return 1;
@@ -145,7 +113,7 @@ struct HistoryOptions : Common {
 int chart(const HistoryOptions& options) {
     std::optional<uint32_t> device;
     if (options.device) {
-        const auto number = number_of(*options.device);
+        const auto number = number_of_device(*options.device);
         if (!number) {
             complain(number.error().text);
             return 1;
@@ -234,7 +202,7 @@ void keep_the_last(view::EventsView& view, uint64_t limit) {
 }
 
 int show_events(const EventOptions& options) {
-    const auto device = number_in_the_past(options.device);
+    const auto device = number_even_if_gone(options.device);
     if (!device) {
         complain(device.error().text);
         return 1;

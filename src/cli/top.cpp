@@ -13,6 +13,7 @@ constexpr uint64_t kShortestMs = 100;
 
 struct TopOptions : Common {
     tui::Options top;
+    std::optional<std::string> device;
 };
 
 }  // namespace
@@ -28,12 +29,8 @@ void add_top(CLI::App& app, Run& chosen) {
                     "Milliseconds between two looks (default: 500)")
                 ->check(refuse_what_is_no_interval(kShortestMs))
                 ->type_name("MS");
-            command
-                .add_option_function<uint32_t>(
-                    "-d,--device", [&options](uint32_t device) { options.top.device = device; },
-                    "The device to begin with")
-                ->check(refuse_what_is_no_number)
-                ->type_name("N");
+            add_device(command, options.device)
+                ->description("Begin with it: N, /dev/tenstorrent/N, bus address or ASIC id");
             command
                 .add_option_function<unsigned>(
                     "-s,--screen",
@@ -43,8 +40,14 @@ void add_top(CLI::App& app, Run& chosen) {
                 ->type_name("0-7");
         },
         [](const TopOptions& options) {
+            const auto device = number_even_if_gone(options.device, options.way);
+            if (!device) {
+                complain(device.error().text);
+                return 1;
+            }
             tui::Options top = options.top;
             top.way = options.way;
+            top.device = *device;
             const auto code = tui::run(top);
             if (!code) {
                 complain(code.error().text);

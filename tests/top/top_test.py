@@ -166,6 +166,18 @@ class Dashboard(unittest.TestCase):
         self.assertIn(f" {format_bytes(worst['used'])} / {format_bytes(worst['capacity']):>9}", line)
         self.assertIn(f"headroom {format_bytes(worst['headroom'])}", line)
 
+    def test_it_begins_with_the_device_that_is_named(self):
+        terminal = self.terminal(120, 40)
+        self.daemon()
+        self.workload()
+        done = subprocess.run([TTMEM, "status", "--json"], env=self.environment(), capture_output=True, text=True, check=True)
+        device = json.loads(done.stdout)["devices"][3]
+        self.top(terminal, "top", "--screen", "1", "--device", device["asic_id"])
+        terminal.wait_for(f"Device {device['id']}", "Total L1:")
+        refused = subprocess.run([TTMEM, "top", "--device", "0x99"], env=self.environment(), capture_output=True, text=True)
+        self.assertEqual(refused.returncode, 1)
+        self.assertIn("0x99", refused.stderr)
+
     def test_a_daemon_goes_and_comes_and_so_do_processes(self):
         terminal = self.terminal()
         daemon = self.daemon()
