@@ -13,8 +13,8 @@ EventParser::Fed EventParser::feed(std::string_view text, const TakeEvent& take)
             continue;
         }
         // Not find_first_of(), which looks at each character by itself: a line may have a megabyte.
-        const size_t feed = std::min(text.find('\n'), text.size());
-        const size_t end = std::min(text.substr(0, feed).find('\r'), feed);
+        const size_t line_feed = std::min(text.find('\n'), text.size());
+        const size_t end = std::min(text.substr(0, line_feed).find('\r'), line_feed);
         if (line_.size() + event_.data.size() + end > most_bytes_) {
             return Fed::is_too_long;
         }

@@ -105,10 +105,15 @@ TEST(Model, SeesAGap) {
 
 TEST(Model, IsStaleSinceItLostItsHost) {
     Model model = watched(view::one_device(), 3);
+    const auto values = [&] {
+        return model.tracks().at(0).dram.columns(kNow - 10 * kSecond, kNow + 10 * kSecond, 20);
+    };
+    const auto before = values();
     model.lose("gone", kNow + kSecond);
     model.tick(kNow + 5 * kSecond);
     EXPECT_TRUE(model.is_stale());
     EXPECT_EQ(model.lost_since_ns(), kNow + kSecond);
+    EXPECT_EQ(values(), before) << "the charts go on with what was last known";
     model.lose("still gone", kNow + 9 * kSecond);
     EXPECT_EQ(model.lost_since_ns(), kNow + kSecond) << "since it began";
     model.take_status(view::one_device(), {}, Link::daemon);

@@ -173,6 +173,7 @@ TEST_F(LedgerWriterTest, AFullLedgerIsCountedAndWhatWasThereStaysExact) {
     }
     EXPECT_EQ(requested(Kind::dram), 10u * kSmall.slots);
     EXPECT_EQ(inexact(Inexact::ledger_full), 3u);
+    EXPECT_EQ(free(kSmall.slots + 1), Outcome::unknown_free) << "what was refused is not there";
     for (uint64_t i = 1; i <= kSmall.slots; ++i) {
         free(i);
     }
