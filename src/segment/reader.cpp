@@ -369,32 +369,12 @@ std::vector<WriterState> Reader::writers() const {
     return result;
 }
 
-void Reader::follow(Cursor& cursor, const std::function<void(uint32_t line, const Event&)>& take,
-                    uint64_t most) const {
-    const uint32_t lines = used(&Header::writers_used, RegionId::writers);
-    if (cursor.rings.size() < lines) {
-        cursor.rings.resize(lines);
-    }
+Reader::Ring Reader::ring(uint32_t line) const {
     const Region& rings = region(RegionId::rings);
-    for (uint32_t i = 0; i < lines; ++i) {
-        const uint32_t line = (cursor.first + i) % lines;
-        const auto* writer = entry<Writer>(RegionId::writers, line);
-        const auto* ring = reinterpret_cast<const RingRecord*>(
-            memory_.at(rings.offset + uint64_t{line} * rings.stride, rings.stride));
-        if (writer == nullptr || ring == nullptr) {
-            continue;
-        }
-        RingPosition& position = cursor.rings[line];
-        const uint64_t before = position.next;
-        follow_ring(
-            ring, ring_capacity_, writer->head, position,
-            [&](const uint64_t(&record)[kRecordWords]) { take(line, decode_event(record)); }, most);
-        most -= std::min({most, position.next - before, uint64_t{ring_capacity_}});
-        if (most == 0) {
-            cursor.first = line + 1;
-            return;
-        }
-    }
+    const auto* writer = entry<Writer>(RegionId::writers, line);
+    const auto* records = reinterpret_cast<const RingRecord*>(
+        memory_.at(rings.offset + uint64_t{line} * rings.stride, rings.stride));
+    return writer == nullptr ? Ring{} : Ring{records, &writer->head};
 }
 
 Cursor Reader::cursor_at_end() const {

@@ -5,6 +5,7 @@
 // at, every index is checked against bounds that were copied once, and every loop ends. Nothing in a segment can crash,
 // hang or grow a reader. Several threads may use one reader at the same time.
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <functional>
@@ -104,8 +105,8 @@ public:
 
     // Gives the events since the cursor to `take`, ring by ring, at most about so many: a hostile segment can hold very many.
     // The next call goes on where this one stopped.
-    void follow(Cursor& cursor, const std::function<void(uint32_t line, const Event&)>& take,
-                uint64_t most = UINT64_MAX) const;
+    template <class Take>  // void(uint32_t line, const Event&); a template, since events come by the million
+    void follow(Cursor& cursor, const Take& take, uint64_t most = UINT64_MAX) const;
 
     // A cursor at the present: nothing before it counts as lost.
     Cursor cursor_at_end() const;
@@ -128,6 +129,13 @@ private:
     const T* entry(RegionId id, uint64_t index) const;
     void add_counters(SetTotals& set, uint32_t writers) const;
 
+    struct Ring {
+        const RingRecord* records = nullptr;  // null: it can't be read
+        const Word* head = nullptr;
+    };
+    uint32_t writers_used() const { return used(&Header::writers_used, RegionId::writers); }
+    Ring ring(uint32_t line) const;
+
     Memory memory_;
     std::array<Region, kRegions> region_{};
     uint32_t pid_ = 0;
@@ -136,5 +144,30 @@ private:
     Moment clock_then_;
     uint32_t ring_capacity_ = 0;
 };
+
+template <class Take>
+void Reader::follow(Cursor& cursor, const Take& take, uint64_t most) const {
+    const uint32_t lines = writers_used();
+    if (cursor.rings.size() < lines) {
+        cursor.rings.resize(lines);
+    }
+    for (uint32_t i = 0; i < lines; ++i) {
+        const uint32_t line = (cursor.first + i) % lines;
+        const Ring from = ring(line);
+        if (from.records == nullptr) {
+            continue;
+        }
+        RingPosition& position = cursor.rings[line];
+        const uint64_t before = position.next;
+        follow_ring(
+            from.records, ring_capacity_, *from.head, position,
+            [&](const uint64_t(&record)[kRecordWords]) { take(line, decode_event(record)); }, most);
+        most -= std::min({most, position.next - before, uint64_t{ring_capacity_}});
+        if (most == 0) {
+            cursor.first = line + 1;
+            return;
+        }
+    }
+}
 
 }  // namespace ttmem::segment
