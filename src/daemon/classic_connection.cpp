@@ -3,7 +3,10 @@
 
 #include <sys/socket.h>
 
+#include <boost/asio/post.hpp>
 #include <cerrno>
+
+#include "daemon/classic_streams.hpp"
 
 namespace ttmem::daemon {
 
@@ -16,11 +19,13 @@ using sources::classic_wire::Type;
 namespace {
 
 constexpr size_t kMostATurn = size_t{256} << 10;    // then the others have theirs
+constexpr size_t kLastTurn = size_t{8} << 20;       // more than a socket holds
 constexpr size_t kMostAnswers = size_t{256} << 10;  // bytes, beyond what the socket itself holds
 
 // A client that sends without a pause wakes the reader for each message, which costs both more than the message. So after some
-// such wakes it is looked at by the clock instead, as long as that brings several messages at a time. One of many senders has to
-// wait for its turn on a core, so a pause as long as those ends nothing.
+// such wakes it is looked at by the clock instead, as long as that brings several messages at a time; the loop does not watch it
+// meanwhile, since to be watched costs a sender something with each message too. One of many senders has to wait for its turn on a
+// core, so a pause as long as those ends nothing.
 constexpr uint64_t kSoonNs = 200'000;
 constexpr unsigned kQuickWakes = 8;
 constexpr size_t kWorthATurn = 8 * sources::classic_wire::kLongest;
@@ -36,78 +41,107 @@ ClassicWire::Connection::Connection(ClassicWire& in, uint64_t number, base::Desc
       number_(number),
       start_time_(start_time),
       socket_(std::move(socket)),
-      waiting_(in.uses_.loop, socket_.get()) {}
+      watched_(in.uses_.loop) {}
 
-ClassicWire::Connection::~Connection() {
-    if (waiting_.is_open()) {
-        waiting_.release();  // socket_ closes it
+ClassicWire::Connection::~Connection() { unwatch(); }
+
+// False where the kernel has no room to watch it.
+bool ClassicWire::Connection::watch() {
+    error_code error;
+    if (!watched_.is_open()) {
+        watched_.assign(socket_.get(), error);
+    }
+    return !error;
+}
+
+void ClassicWire::Connection::unwatch() {
+    if (watched_.is_open()) {
+        watched_.release();  // socket_ closes it
     }
 }
 
 void ClassicWire::Connection::close() {
-    if (waiting_.is_open()) {
-        waiting_.release();
-    }
+    unwatch();
     socket_ = base::Descriptor();
     in_.connections_.erase(number_);
 }
 
 void ClassicWire::Connection::wait_for_bytes() {
-    const auto woken = [self = shared_from_this()](error_code error) {
-        if (error || !self->socket_) {
-            return;
-        }
-        self->read(kMostATurn);
-        if (!self->socket_ || self->has_ended_) {
-            return;
-        }
-        if (self->is_streaming()) {
-            self->in_.look_by_the_clock(self);
-        } else {
-            self->wait_for_bytes();
-        }
-    };
-    waiting_.async_wait(asio::posix::stream_descriptor::wait_read, woken);
-}
-
-bool ClassicWire::Connection::is_streaming() {
-    const bool is_soon = now_ns_ - last_wake_ns_ < kSoonNs && !was_asked_;
-    quick_wakes_ = is_soon ? quick_wakes_ + 1 : 0;
-    last_wake_ns_ = now_ns_;
-    return quick_wakes_ >= kQuickWakes;
-}
-
-std::optional<size_t> ClassicWire::Connection::read_in_passing() {
-    const size_t taken = socket_ ? read(kMostATurn) : 0;
-    if (!socket_ || has_ended_) {
-        return std::nullopt;
+    if (!watch()) {
+        in_.uses_.log.note("! a connection of the classic wire is closed: the kernel can't watch any more");
+        return close();
     }
+    watched_.async_wait(asio::posix::stream_descriptor::wait_read,
+                        [self = shared_from_this()](error_code error) {
+                            if (error || !self->socket_) {
+                                return;
+                            }
+                            const std::unique_lock turn(self->turn_);
+                            const size_t taken = self->read(self->in_.buffer_, kMostATurn);
+                            if (self->is_over()) {
+                                self->close();
+                            } else if (self->is_streaming(taken)) {
+                                self->unwatch();
+                                self->is_stream_ = true;
+                                self->in_.streams_of(self->number_).add(self);
+                            } else if (!self->has_ended_) {
+                                self->wait_for_bytes();
+                            }
+                        });
+}
+
+// One of many may be long in coming to its turn, and then brings much.
+bool ClassicWire::Connection::is_streaming(size_t taken) {
+    const uint64_t soon = taken >= kWorthATurn ? kPauseNs : kSoonNs;
+    const bool is_quick = now_ns_ - last_wake_ns_ < soon && !was_asked_ && !has_ended_;
+    quick_wakes_ = is_quick ? quick_wakes_ + 1 : 0;
+    last_wake_ns_ = now_ns_;
+    return quick_wakes_ >= kQuickWakes && !waits_for_room_ && (client_ != nullptr || is_refused_);
+}
+
+std::optional<size_t> ClassicWire::Connection::read_in_passing(Buffer& buffer) {
+    const std::lock_guard turn(turn_);
+    const size_t taken = has_ended_ ? 0 : read(buffer, kMostATurn);
     if (taken >= kWorthATurn) {
         last_wake_ns_ = now_ns_;
     }
-    if (now_ns_ - last_wake_ns_ < kPauseNs && !was_asked_) {
-        return taken;
-    }
-    quick_wakes_ = 0;
-    wait_for_bytes();
-    return std::nullopt;
+    const bool goes_on = now_ns_ - last_wake_ns_ < kPauseNs && !was_asked_ && !has_ended_ && !is_broken_;
+    return goes_on ? std::optional(taken) : std::nullopt;
 }
 
-size_t ClassicWire::Connection::read(size_t most_bytes) {
-    const auto self = shared_from_this();  // close() takes it out of the table
-    std::vector<unsigned char>& buffer = in_.buffer_;
+void ClassicWire::Connection::come_back() {
+    const std::lock_guard turn(turn_);
+    is_stream_ = false;
+    quick_wakes_ = 0;
+    flush();
+    if (is_over()) {
+        close();
+    } else if (!has_ended_) {
+        wait_for_bytes();
+    }
+}
+
+void ClassicWire::Connection::read_the_rest(Buffer& buffer) {
+    const std::lock_guard turn(turn_);
+    if (!has_ended_ && !is_broken_) {
+        read(buffer, kLastTurn);
+    }
+    if (is_over() && !is_stream_) {
+        close();
+    }
+}
+
+// Takes in what is there, until the queue is empty or the turn is over; how many bytes that was.
+size_t ClassicWire::Connection::read(Buffer& buffer, size_t most_bytes) {
     size_t taken = 0;
     now_ns_ = monotonic_now();
     was_asked_ = false;
-    while (taken < most_bytes && !has_ended_) {
+    while (taken < most_bytes && !has_ended_ && !is_broken_) {
         const ssize_t got = recv(socket_.get(), buffer.data(), buffer.size(), MSG_DONTWAIT);
         if (got > 0) {
             decoder_.feed(Bytes(buffer).first(static_cast<size_t>(got)), *this);
             taken += static_cast<size_t>(got);
-            if (decoder_.is_broken()) {
-                close();
-                return taken;
-            }
+            is_broken_ = decoder_.is_broken();
             // Less than there was room for: most likely all. Only who must know asks again.
             if (static_cast<size_t>(got) < buffer.size() && !decoder_.wants_drained()) {
                 break;
@@ -121,10 +155,8 @@ size_t ClassicWire::Connection::read(size_t most_bytes) {
         }
     }
     answers_now_.reset();
+    writing_ = {};
     flush();
-    if (has_ended_ && answers_.empty()) {
-        close();
-    }
     return taken;
 }
 
@@ -143,9 +175,9 @@ void ClassicWire::Connection::message(const Request& request, Generation generat
         case Type::device_info_query:
             return answer(answers_now().device_info(request), generation);
         case Type::dump_remaining:
-            return in_.dump(Dump::buffers);
+            return asio::post(in_.uses_.loop, [&in = in_] { in.dump(Dump::buffers); });
         case Type::dump_kernels:
-            return in_.dump(Dump::kernels);
+            return asio::post(in_.uses_.loop, [&in = in_] { in.dump(Dump::kernels); });
         case Type::response:
         case Type::device_info_response:
             return;
@@ -164,6 +196,9 @@ void ClassicWire::Connection::change(const Request& request) {
     if (!client_ && !is_refused_) {
         client_ = in_.client_of(socket_, start_time_);
         is_refused_ = client_ == nullptr;
+    }
+    if (client_ && !writing_.owns_lock()) {
+        writing_ = std::unique_lock(client_->mutex);
     }
     if (!client_ || !client_->ledger) {
         return;  // its process has ended, or can't be told: a child that goes on with its connection is not it
@@ -201,6 +236,8 @@ void ClassicWire::Connection::flush() {
             send(socket_.get(), answers_.data(), answers_.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
         if (sent > 0) {
             answers_.erase(0, static_cast<size_t>(sent));
+        } else if (errno == EAGAIN && is_stream_) {
+            break;  // who asked comes back to the loop, and waits there
         } else if (errno == EAGAIN) {
             wait_for_room();
         } else if (errno != EINTR) {
@@ -220,15 +257,19 @@ void ClassicWire::Connection::stop_answering() {
 }
 
 void ClassicWire::Connection::wait_for_room() {
+    if (!watch()) {
+        return stop_answering();
+    }
     waits_for_room_ = true;
-    waiting_.async_wait(asio::posix::stream_descriptor::wait_write,
+    watched_.async_wait(asio::posix::stream_descriptor::wait_write,
                         [self = shared_from_this()](error_code error) {
+                            const std::lock_guard turn(self->turn_);
                             self->waits_for_room_ = false;
                             if (error || !self->socket_) {
                                 return;
                             }
                             self->flush();
-                            if (self->has_ended_ && self->answers_.empty()) {
+                            if (self->is_over()) {
                                 self->close();
                             }
                         });

@@ -8,10 +8,12 @@
 #include <boost/asio/post.hpp>
 #include <cerrno>
 #include <chrono>
+#include <thread>
 
 #include "base/pidfd.hpp"
 #include "daemon/classic_answers.hpp"
 #include "daemon/classic_connection.hpp"
+#include "daemon/classic_streams.hpp"
 #include "sources/segments/announcement.hpp"
 
 namespace ttmem::daemon {
@@ -24,19 +26,7 @@ using sources::classic_wire::LedgerWriter;
 namespace {
 
 constexpr size_t kMostConnections = 4096;
-constexpr size_t kReceiveBytes = size_t{64} << 10;
-constexpr size_t kLastTurn = size_t{8} << 20;  // more than a socket holds
-
-// A socket holds about 280 messages of 144 bytes, and a client that finds it full waits; but while one waits, others can send. So
-// the streams together are to be found less than a third full, and where they are fuller they are looked at again at once.
-constexpr size_t kSocketBytes = size_t{280} * sources::classic_wire::kLongest;
-constexpr auto kFirstPace = std::chrono::microseconds(100);
-constexpr auto kQuickest = std::chrono::microseconds(20);
-constexpr auto kSlowest = std::chrono::microseconds(2000);
-
-bool is_much(size_t taken, size_t streams) { return taken > streams * kSocketBytes / 3; }
-bool is_little(size_t taken, size_t streams) { return taken < streams * kSocketBytes / 6; }
-
+constexpr unsigned kMostStreamThreads = 4;
 constexpr auto kAcceptAgain = std::chrono::milliseconds(100);
 constexpr uint64_t kFreesTold = 100;       // of one process, each by a line of its own
 constexpr uint64_t kFreesTogether = 1000;  // then so many by one
@@ -47,13 +37,15 @@ ClassicWire::ClassicWire(Uses uses)
     : uses_(std::move(uses)),
       listener_(uses_.loop),
       accept_again_(uses_.loop),
-      next_look_(uses_.loop),
-      buffer_(kReceiveBytes) {
+      streams_(std::clamp(std::thread::hardware_concurrency(), 1U, kMostStreamThreads)),
+      buffer_(kBufferBytes) {
     const auto pid = static_cast<uint32_t>(getpid());
     const auto folder = proc_.open(pid);
     const auto identity = folder ? proc_.identify(pid, *folder) : std::nullopt;
     own_start_time_ = identity ? identity->start_time : 0;
 }
+
+ClassicWire::~ClassicWire() = default;
 
 base::Expected<void> ClassicWire::listen(const std::string& path) {
     auto taken = ClassicSocket::take(path);
@@ -142,7 +134,10 @@ std::shared_ptr<ClassicWire::Client> ClassicWire::client_of(const base::Descript
         refuse(peer->pid, "too many tracked processes: what it reports on the classic wire is not counted");
         return nullptr;
     }
-    auto client = std::make_shared<Client>(Client{peer->pid, *number, std::move(made->writer), 0});
+    auto client = std::make_shared<Client>();
+    client->pid = peer->pid;
+    client->number = *number;
+    client->ledger = std::move(made->writer);
     clients_.emplace(ProcessKey{peer->pid, start_time}, client);
     return client;
 }
@@ -177,55 +172,21 @@ void ClassicWire::ended(uint32_t number) {
         }
     }
     for (const auto& connection : its) {
-        connection->read(kLastTurn);
+        connection->read_the_rest(buffer_);
     }
-    client->second->ledger.reset();
+    {
+        const std::lock_guard lock(client->second->mutex);  // a child may go on with a connection
+        client->second->ledger.reset();
+    }
     clients_.erase(client);
 }
 
-void ClassicWire::look_by_the_clock(std::shared_ptr<Connection> connection) {
-    streams_.push_back(std::move(connection));
-    if (streams_.size() == 1) {
-        pace_ = kFirstPace;
-        look_later();
+ClassicWire::Streams& ClassicWire::streams_of(uint64_t connection) {
+    std::unique_ptr<Streams>& streams = streams_[connection % streams_.size()];
+    if (!streams) {
+        streams = std::make_unique<Streams>(uses_.loop);
     }
-}
-
-void ClassicWire::look_later() {
-    next_look_.expires_after(pace_);
-    next_look_.async_wait([this](error_code cancelled) {
-        if (!cancelled && !stopping_) {
-            look_at_streams();
-        }
-    });
-}
-
-void ClassicWire::look_at_streams() {
-    size_t taken = 0;
-    std::erase_if(streams_, [&](const auto& connection) {
-        const std::optional<size_t> its = connection->read_in_passing();
-        taken += its.value_or(0);
-        return !its;
-    });
-    if (streams_.empty()) {
-        return;
-    }
-    if (is_much(taken, streams_.size())) {
-        pace_ = std::max(pace_ / 2, kQuickest);
-        look_at_once();
-    } else {
-        pace_ = is_little(taken, streams_.size()) ? std::min(pace_ * 5 / 4, kSlowest) : pace_;
-        look_later();
-    }
-}
-
-// As soon as everything else that waits has had its turn.
-void ClassicWire::look_at_once() {
-    asio::post(uses_.loop, [this] {
-        if (!stopping_) {
-            look_at_streams();
-        }
-    });
+    return *streams;
 }
 
 void ClassicWire::dump(Dump what) {
@@ -260,7 +221,6 @@ void ClassicWire::stop() {
         listener_.release();  // socket_ closes it
     }
     accept_again_.cancel();
-    next_look_.cancel();
     streams_.clear();
     while (!connections_.empty()) {
         const auto connection = connections_.begin()->second;

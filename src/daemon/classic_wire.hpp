@@ -5,6 +5,8 @@
 // it, by the kernel's word; all connections of a process write one ledger, which is on the roster like any other. A closed
 // connection frees nothing: only the death of the process does.
 //
+// Connections live on the loop; those that send without a pause are read on threads of their own meanwhile.
+//
 // Nothing here waits for a client. Who does not read its answers gets no more of them; what it sends is taken in as before.
 
 #include <array>
@@ -12,11 +14,11 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/asio/steady_timer.hpp>
-#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <utility>
@@ -45,6 +47,7 @@ public:
     };
 
     explicit ClassicWire(Uses uses);
+    ~ClassicWire();
 
     // An error of Error::Code::refused: somebody else serves it there.
     base::Expected<void> listen(const std::string& path);
@@ -57,10 +60,16 @@ public:
 
 private:
     class Connection;
+    class Streams;
+    using Buffer = std::vector<unsigned char>;  // what was just received; of no connection
+    static constexpr size_t kBufferBytes = size_t{64} << 10;
+
     // One process.
     struct Client {
         uint32_t pid = 0;
         uint32_t number = 0;
+
+        std::mutex mutex{};                                           // whoever writes in its name
         std::unique_ptr<sources::classic_wire::LedgerWriter> ledger;  // until it has ended
         uint64_t unknown_frees = 0;
     };
@@ -71,10 +80,7 @@ private:
     void arrive(base::Descriptor socket);
     std::shared_ptr<Client> client_of(const base::Descriptor& socket, uint64_t start_time);
     void refuse(uint32_t pid, const std::string& why);
-    void look_by_the_clock(std::shared_ptr<Connection> connection);
-    void look_later();
-    void look_at_once();
-    void look_at_streams();
+    Streams& streams_of(uint64_t connection);
     void note_unknown_free(Client& client, const sources::classic_wire::Request& request);
     void dump(Dump what);
     void start_dump(Dump what);
@@ -90,11 +96,9 @@ private:
     std::map<ProcessKey, std::shared_ptr<Client>> clients_;
     std::map<uint64_t, std::shared_ptr<Connection>> connections_;  // by number
     uint64_t last_connection_ = 0;
-    std::vector<std::shared_ptr<Connection>> streams_;  // looked at by the clock
-    boost::asio::steady_timer next_look_;
-    std::chrono::microseconds pace_{};   // of the looks
-    std::vector<unsigned char> buffer_;  // what was just received; of no connection
-    std::array<bool, 2> is_dumping_{};   // by Dump
+    std::vector<std::unique_ptr<Streams>> streams_;  // a thread each, made when it is first needed
+    Buffer buffer_;
+    std::array<bool, 2> is_dumping_{};  // by Dump
     std::array<bool, 2> dump_again_{};
     bool stopping_ = false;
 };
