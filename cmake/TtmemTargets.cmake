@@ -3,7 +3,6 @@
 # The words in which every folder describes itself:
 #
 #   ttmem_library(<name> a.cpp ... [USES other ...])          static library ttmem_<name>; without sources: headers only
-#   ttmem_precompile(<target> [header ...])                   reads those and the standard library's once for all its files
 #   ttmem_program(<name> a.cpp ... [LIBS lib ...])            executable in bin/, installed
 #   ttmem_test(<name> a_test.cpp ... [LIBS lib ...] [LABELS label ...] [RESOURCE_LOCK host] [TIMEOUT seconds]
 #              [DEPENDS target ...] [OWN_MAIN] [ONE_THREAD])
@@ -66,6 +65,13 @@ function(ttmem_include_roots target scope)
     target_include_directories(${target} ${scope} "${PROJECT_SOURCE_DIR}/src" "${PROJECT_SOURCE_DIR}/include")
 endfunction()
 
+# Most of compiling a file is reading headers, so a test run compiles a dozen files of a library as one.
+function(ttmem_compile_together target)
+    if(TTMEM_UNITY_BUILD)
+        set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 12)
+    endif()
+endfunction()
+
 function(ttmem_library name)
     cmake_parse_arguments(PARSE_ARGV 1 ARG "" "" "USES")
     string(REPLACE "/" "_" target "ttmem_${name}")
@@ -78,26 +84,11 @@ function(ttmem_library name)
         set_target_properties(${target} PROPERTIES ARCHIVE_OUTPUT_DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}")
         ttmem_include_roots(${target} PUBLIC)
         target_link_libraries(${target} PUBLIC ${uses})
+        ttmem_compile_together(${target})
     else()
         add_library(${target} INTERFACE)
         ttmem_include_roots(${target} INTERFACE)
         target_link_libraries(${target} INTERFACE ${uses})
-    endif()
-endfunction()
-
-# What the tests and most libraries read.
-set(TTMEM_STANDARD_HEADERS
-    <algorithm> <array> <atomic> <chrono> <cstdint> <cstring> <filesystem> <fstream> <functional> <map> <memory> <optional>
-    <set> <sstream> <string> <string_view> <thread> <utility> <vector>)
-
-# Half of compiling a small file is reading headers of others. A release does without: there each file stands on what it
-# includes itself, and so it does under clang-tidy, which finds what is missing.
-function(ttmem_precompile target)
-    if(TTMEM_BUILD_TESTS)
-        target_precompile_headers(${target} PRIVATE ${TTMEM_STANDARD_HEADERS} ${ARGN})
-        # Of what it has precompiled, g++ 12 takes the strings of the standard library to be out of bounds.
-        target_compile_options(${target} PRIVATE
-            "$<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-array-bounds;-Wno-restrict;-Wno-stringop-overflow;-Wno-stringop-overread>")
     endif()
 endfunction()
 
@@ -155,7 +146,9 @@ function(ttmem_read_test_headers_once)
     ttmem_resolve_libraries(libs gmock gtest)
     target_link_libraries(ttmem_test_headers PRIVATE ${libs})
     target_precompile_headers(ttmem_test_headers PRIVATE
-        <gmock/gmock.h> <gtest/gtest.h> ${TTMEM_STANDARD_HEADERS})
+        <gmock/gmock.h> <gtest/gtest.h>
+        <algorithm> <array> <atomic> <chrono> <cstdint> <cstring> <filesystem> <fstream> <functional> <map> <memory>
+        <optional> <set> <sstream> <string> <string_view> <thread> <utility> <vector>)
 endfunction()
 
 # Each TEST becomes a ctest named <name>/<Suite>.<Test>. RESOURCE_LOCK keeps tests that look at the whole host

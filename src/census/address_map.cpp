@@ -16,13 +16,13 @@ using base::Error;
 namespace {
 
 // A live allocation that is not yet put into words.
-struct Found {
+struct FoundBlocks {
     segment::Allocation allocation;
     uint64_t in_bank = 0;
 };
 
 struct PoolFound {
-    std::vector<Found> live;
+    std::vector<FoundBlocks> live;
     uint64_t dropped = 0;  // too many to be kept
 };
 
@@ -41,7 +41,7 @@ const ttmem_device_info* info_of(const Selection& selection, const SelectedLedge
     return nullptr;
 }
 
-MapBlock describe(const Found& found, const SelectedLedger& ledger) {
+MapBlock describe(const FoundBlocks& found, const SelectedLedger& ledger) {
     const segment::Allocation& a = found.allocation;
     return {a.address,
             found.in_bank,
@@ -56,13 +56,14 @@ MapBlock describe(const Found& found, const SelectedLedger& ledger) {
 // The blocks in order, with what is free between them. Blocks that lie outside the bank or in each other were given out by other
 // rules than these: then nothing is said about free space.
 void lay_out(AddressMap& map, PoolFound pool, const SelectedLedger& ledger, uint64_t limit) {
-    std::vector<Found>& all = pool.live;
-    std::sort(all.begin(), all.end(),
-              [](const Found& a, const Found& b) { return a.allocation.address < b.allocation.address; });
+    std::vector<FoundBlocks>& all = pool.live;
+    std::sort(all.begin(), all.end(), [](const FoundBlocks& a, const FoundBlocks& b) {
+        return a.allocation.address < b.allocation.address;
+    });
     std::vector<Block> blocks;
     bool is_in_order = map.bank.is_known() && pool.dropped == 0;
     uint64_t end = map.bank.base;
-    for (const Found& found : all) {
+    for (const FoundBlocks& found : all) {
         blocks.push_back({found.allocation.address, found.allocation.reserved});
         map.used = saturating_add(map.used, found.in_bank);
         is_in_order = is_in_order && found.allocation.address >= end;

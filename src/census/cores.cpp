@@ -17,7 +17,7 @@ namespace {
 constexpr uint32_t kMostAcross = 16;  // what a mask of cores can tell
 
 // What was found so far: the highest end of a circular buffer on each core.
-struct Found {
+struct FoundOnCores {
     std::array<std::array<uint64_t, kMostAcross>, kMostAcross> cb_top{};  // by row; 0: there is none
     std::optional<uint64_t> lowest_buffer;
     uint64_t l1_used = 0;
@@ -50,7 +50,7 @@ struct Found {
 };
 
 // Everything that processes said about the device.
-void add_infos(const Selection& selection, Found& found) {
+void add_infos(const Selection& selection, FoundOnCores& found) {
     for (const SelectedLedger& ledger : selection.ledgers()) {
         const auto& devices = selection.reports()[ledger.report].devices;
         for (size_t entry = 0; entry < devices.size(); ++entry) {
@@ -61,7 +61,7 @@ void add_infos(const Selection& selection, Found& found) {
     }
 }
 
-CoreFigures describe(const Found& found, Core core) {
+CoreFigures describe(const FoundOnCores& found, Core core) {
     const uint64_t top = found.cb_top[core.y][core.x];
     L1Reach reach;
     reach.lowest_buffer = found.lowest_buffer;
@@ -79,7 +79,7 @@ base::Expected<CoreGrid> map_cores(const Census& census, const std::string& devi
     if (!selection) {
         return tl::unexpected(selection.error());
     }
-    Found found;
+    FoundOnCores found;
     add_infos(*selection, found);
     for (const SelectedLedger& ledger : selection->ledgers()) {
         std::map<uint16_t, uint64_t>

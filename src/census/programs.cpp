@@ -86,7 +86,7 @@ ProgramFigures describe(const Selection& selection, const SelectedLedger& ledger
 }
 
 // A program that is not yet put into words.
-struct Found {
+struct FoundPrograms {
     const SelectedLedger* ledger = nullptr;
     uint32_t set = 0;
     uint64_t program = 0;
@@ -98,15 +98,15 @@ struct Found {
     }
 };
 
-bool comes_before(const Found& a, const Found& b) {
-    const auto place = [](const Found& found) {
+bool comes_before(const FoundPrograms& a, const FoundPrograms& b) {
+    const auto place = [](const FoundPrograms& found) {
         return std::tuple(~found.used(), found.ledger->pid(), found.ledger->number, found.program, found.set);
     };
     return place(a) < place(b);
 }
 
-void find_programs(const Selection& selection, const SelectedLedger& ledger, std::vector<Found>& found,
-                   uint64_t& left_aside) {
+void find_programs(const Selection& selection, const SelectedLedger& ledger,
+                   std::vector<FoundPrograms>& found, uint64_t& left_aside) {
     std::map<uint32_t, OnSet> sets;
     selection.for_each_match(ledger, [&](segment::SlotRef, const segment::Allocation& a, Kind kind) {
         if (kind != Kind::cb && kind != Kind::kernel) {
@@ -140,7 +140,7 @@ base::Expected<ProgramPage> list_programs(const Census& census, const ProgramQue
         return tl::unexpected(selection.error());
     }
     ProgramPage page;
-    std::vector<Found> found;
+    std::vector<FoundPrograms> found;
     for (const SelectedLedger& ledger : selection->ledgers()) {
         find_programs(*selection, ledger, found, page.left_aside);
     }

@@ -23,7 +23,7 @@ namespace ttmem::cli {
 
 namespace {
 
-constexpr int kPatienceMs = 60'000;  // loading a large library from a slow disk
+constexpr int kLoadingMs = 60'000;  // loading a large library from a slow disk
 
 struct DoctorOptions {
     bool json = false;
@@ -70,7 +70,7 @@ std::pair<bool, std::string> probe(const std::string& library) {
     std::string text;
     char part[512];
     pollfd polled{from.get(), POLLIN, 0};
-    while (poll(&polled, 1, kPatienceMs) == 1) {
+    while (poll(&polled, 1, kLoadingMs) == 1) {
         const ssize_t got = read(from.get(), part, sizeof part);
         if (got <= 0) {
             break;

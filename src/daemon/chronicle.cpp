@@ -19,8 +19,6 @@ constexpr uint64_t kMostEventsALook = 262'144;  // of one process: the others wa
 constexpr uint64_t kSecond = 1'000'000'000;
 constexpr uint64_t kAuditShare = 50;  // an audit that took so long comes again after this many times as long
 
-uint64_t monotonic_now() { return segment::Clock::now(segment::ClockKind::monotonic_ns).monotonic_ns; }
-
 uint64_t epoch_now() {
     using std::chrono::system_clock;
     return static_cast<uint64_t>(
@@ -149,7 +147,7 @@ void Chronicle::add_record(Followed& one, uint32_t number, What what) {
     history::Record record;
     record.process = number;
     record.what = what;
-    record.monotonic_ns = monotonic_now();
+    record.monotonic_ns = segment::monotonic_now();
     log_.add(record);
     one.last_sequence = log_.newest();
 }
@@ -192,7 +190,7 @@ uint64_t Chronicle::follow(uint32_t number, Followed& one) {
             one.device_ids = census::device_ids_of(one.ledger->devices(), *roster_.device_ids());
             if (const history::Record* first = log_.at(std::max(before + 1, log_.oldest()))) {
                 const std::lock_guard counts_lock(counts_mutex_);
-                lag_ns_ = monotonic_now() - std::min(monotonic_now(), first->monotonic_ns);
+                lag_ns_ = segment::monotonic_now() - std::min(segment::monotonic_now(), first->monotonic_ns);
             }
         }
     }
@@ -262,7 +260,7 @@ void Chronicle::write_log() {
 }
 
 void Chronicle::look_at_totals() {
-    const uint64_t now = monotonic_now();
+    const uint64_t now = segment::monotonic_now();
     if (now < next_sample_ns_) {
         return;
     }
@@ -286,7 +284,7 @@ void Chronicle::look_at_totals() {
 
 // One process a second in turn, and less often where ledgers are large.
 void Chronicle::audit_one() {
-    const uint64_t now = monotonic_now();
+    const uint64_t now = segment::monotonic_now();
     if (now < next_audit_ns_ || processes_.empty()) {
         return;
     }
@@ -311,7 +309,8 @@ void Chronicle::audit_one() {
     }
     const std::lock_guard lock(counts_mutex_);
     ++audits_;
-    next_audit_ns_ = std::max(now + kSecond, monotonic_now() + (monotonic_now() - now) * kAuditShare);
+    next_audit_ns_ =
+        std::max(now + kSecond, segment::monotonic_now() + (segment::monotonic_now() - now) * kAuditShare);
 }
 
 // A dead process of which no event is left in the log is nobody's any more.
@@ -360,7 +359,7 @@ FailureTotals Chronicle::failures() const {
 view::EventView Chronicle::describe(const history::Record& record) const {
     view::EventView event;
     event.sequence = record.sequence;
-    const uint64_t age = monotonic_now() - std::min(monotonic_now(), record.monotonic_ns);
+    const uint64_t age = segment::monotonic_now() - std::min(segment::monotonic_now(), record.monotonic_ns);
     event.time_ns = epoch_now() - age;
     event.what = name_of(record.what);
     const Followed& one = processes_.at(record.process);

@@ -64,7 +64,7 @@ struct ChronicleTest : testing::Test {
         event.set = mesh;
         event.requested = requested;
         event.address = address;
-        event.ticks = segment::Clock::now(segment::ClockKind::monotonic_ns).monotonic_ns;
+        event.ticks = segment::monotonic_now();
         auto& writer = segment.entry<segment::Writer>(segment::RegionId::writers, 0);
         const uint64_t at = writer.head.load();
         uint64_t words[segment::kRecordWords];

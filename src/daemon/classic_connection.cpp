@@ -31,8 +31,6 @@ constexpr unsigned kQuickWakes = 8;
 constexpr size_t kWorthATurn = 8 * sources::classic_wire::kLongest;
 constexpr uint64_t kPauseNs = 50'000'000;
 
-uint64_t monotonic_now() { return segment::Clock::now(segment::ClockKind::monotonic_ns).monotonic_ns; }
-
 }  // namespace
 
 ClassicWire::Connection::Connection(ClassicWire& in, uint64_t number, base::Descriptor socket,
@@ -134,7 +132,7 @@ void ClassicWire::Connection::read_the_rest(Buffer& buffer) {
 // Takes in what is there, until the queue is empty or the turn is over; how many bytes that was.
 size_t ClassicWire::Connection::read(Buffer& buffer, size_t most_bytes) {
     size_t taken = 0;
-    now_ns_ = monotonic_now();
+    now_ns_ = segment::monotonic_now();
     was_asked_ = false;
     while (taken < most_bytes && !has_ended_ && !is_broken_) {
         const ssize_t got = recv(socket_.get(), buffer.data(), buffer.size(), MSG_DONTWAIT);

@@ -17,7 +17,7 @@ using base::Error;
 
 namespace {
 
-constexpr int kBacklog =
+constexpr int kClassicBacklog =
     1024;  // who finds it full waits in connect(), and that would be a traced application
 
 Descriptor make_socket() {
@@ -75,7 +75,7 @@ base::Expected<ClassicSocket> ClassicSocket::take(const std::string& path) {
     }
     struct stat info {};
     if (chmod(path.c_str(), 0666) != 0 || lstat(path.c_str(), &info) != 0 ||
-        listen(result.descriptor_.get(), kBacklog) != 0) {
+        listen(result.descriptor_.get(), kClassicBacklog) != 0) {
         return failed("listen on");
     }
     result.path_ = path;

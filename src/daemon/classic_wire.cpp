@@ -27,7 +27,7 @@ namespace {
 
 constexpr size_t kMostConnections = 4096;
 constexpr unsigned kMostStreamThreads = 4;
-constexpr auto kAcceptAgain = std::chrono::milliseconds(100);
+constexpr auto kTryToAcceptAgain = std::chrono::milliseconds(100);
 constexpr uint64_t kFreesTold = 100;       // of one process, each by a line of its own
 constexpr uint64_t kFreesTogether = 1000;  // then so many by one
 
@@ -79,7 +79,7 @@ void ClassicWire::accept() {
 }
 
 void ClassicWire::accept_later() {
-    accept_again_.expires_after(kAcceptAgain);
+    accept_again_.expires_after(kTryToAcceptAgain);
     accept_again_.async_wait([this](error_code cancelled) {
         if (!cancelled) {
             accept();

@@ -186,7 +186,7 @@ private:
     void describe(view::SelfView& self) const {
         self.version = TTMEM_VERSION;
         self.pid = static_cast<uint32_t>(getpid());
-        self.uptime_ns = segment::Clock::now(segment::ClockKind::monotonic_ns).monotonic_ns - started_ns_;
+        self.uptime_ns = segment::monotonic_now() - started_ns_;
         self.cpu_ns = cpu_ns();
         self.memory_bytes = private_bytes();
         for (const Roster::Member& member : roster_.members()) {
@@ -197,7 +197,7 @@ private:
 
     const Options& options_;
     RuntimeDirectory directory_;
-    const uint64_t started_ns_ = segment::Clock::now(segment::ClockKind::monotonic_ns).monotonic_ns;
+    const uint64_t started_ns_ = segment::monotonic_now();
     std::string where_;
     Output output_;
     EventLog event_log_;

@@ -10,7 +10,7 @@ namespace ttmem::daemon {
 
 namespace {
 
-constexpr auto kLookEvery = std::chrono::milliseconds(1500);
+constexpr auto kLookAtHostEvery = std::chrono::milliseconds(1500);
 constexpr auto kPatience = std::chrono::seconds(2);
 
 }  // namespace
@@ -30,7 +30,7 @@ struct HostWatch::Shared {
             roster.set_host(std::move(facts));
             has_looked = true;
             changed.notify_all();
-            changed.wait_for(lock, kLookEvery, [&] { return stopping; });
+            changed.wait_for(lock, kLookAtHostEvery, [&] { return stopping; });
         }
         has_ended = true;
         changed.notify_all();

@@ -18,7 +18,7 @@ using census::ProcessFigures;
 
 namespace {
 
-constexpr double kSecond = 1e9;  // in nanoseconds
+constexpr double kNanoseconds = 1e9;  // of a second
 
 void add_single(Families& families, Family family, double value) {
     add(family, {}, value);
@@ -95,13 +95,13 @@ void add_counters(Families& families, const Readings& readings) {
 void add_self(Families& families, const view::SelfView& self) {
     add_single(families,
                counter("ttmem_daemon_cpu_seconds_total", "Processor time that ttmemd itself has taken."),
-               static_cast<double>(self.cpu_ns) / kSecond);
+               static_cast<double>(self.cpu_ns) / kNanoseconds);
     add_single(
         families,
         gauge("ttmem_daemon_memory_bytes", "Memory of ttmemd itself, the segments of others not counted."),
         static_cast<double>(self.memory_bytes));
     add_single(families, gauge("ttmem_daemon_uptime_seconds", "How long this ttmemd has been running."),
-               static_cast<double>(self.uptime_ns) / kSecond);
+               static_cast<double>(self.uptime_ns) / kNanoseconds);
     Family build = gauge("ttmem_build_info", "1, with the version of ttmemd.");
     add(build, {{"version", self.version}}, 1);
     families.push_back(std::move(build));

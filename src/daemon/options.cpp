@@ -37,7 +37,7 @@ base::Expected<std::string> read_file(const std::string& path) {
     return text;
 }
 
-ParsedOptions complain(const std::string& text) {
+ParsedOptions refusal(const std::string& text) {
     std::cerr << "ttmemd: " << text << "\n";
     return {std::nullopt, kUsageError};
 }
@@ -161,10 +161,10 @@ ParsedOptions parse_options(int argument_count, char** arguments) {
     if (!config.empty()) {
         const auto text = read_file(config);
         if (!text) {
-            return complain(text.error().text);
+            return refusal(text.error().text);
         }
         if (const auto read = read_config(*text, config, options); !read) {
-            return complain(read.error().text);
+            return refusal(read.error().text);
         }
     }
     options.runtime_dir = runtime_dir.empty() ? options.runtime_dir : runtime_dir;
@@ -173,16 +173,16 @@ ParsedOptions parse_options(int argument_count, char** arguments) {
     options.quiet = options.quiet || quiet;
     if (!listen.empty()) {
         if (const auto set = set_listen(options, listen); !set) {
-            return complain(set.error().text);
+            return refusal(set.error().text);
         }
     }
     if (!log_events.empty()) {
         if (const auto set = set_log_events(options, log_events); !set) {
-            return complain(set.error().text);
+            return refusal(set.error().text);
         }
     }
     if (options.listen && !options.listen->is_loopback() && options.token_file.empty()) {
-        return complain(
+        return refusal(
             "listening on " + options.listen->text() +
             " opens this host's figures to the network: give a --token-file, or listen on 127.0.0.1");
     }

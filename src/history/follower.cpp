@@ -61,7 +61,7 @@ uint64_t Follower::follow(const segment::Reader& reader, Log& log, uint64_t most
         Record gap;
         gap.process = process_;
         gap.what = What::gap;
-        gap.monotonic_ns = segment::Clock::now(segment::ClockKind::monotonic_ns).monotonic_ns;
+        gap.monotonic_ns = segment::monotonic_now();
         gap.count = lost() - lost_before;
         log.add(gap);
     }

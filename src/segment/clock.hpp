@@ -34,4 +34,6 @@ private:
     Moment now_;
 };
 
+inline uint64_t monotonic_now() { return Clock::now(ClockKind::monotonic_ns).monotonic_ns; }
+
 }  // namespace ttmem::segment

@@ -16,9 +16,9 @@ namespace {
 using census::AddressMap;
 using census::MapBlock;
 using view::Column;
+using view::kLeft;
+using view::kRight;
 
-constexpr auto kLeft = Column::Align::left;
-constexpr auto kRight = Column::Align::right;
 constexpr int kHeadRows = 3;  // whose it is, how much is taken, a blank line
 constexpr int kListRows = 7;  // a blank line, the titles, blocks around the cursor
 

@@ -20,10 +20,10 @@ using census::MemoryFigures;
 using census::ProcessFigures;
 using view::Cell;
 using view::Column;
+using view::kLeft;
+using view::kRight;
 using view::Tone;
 
-constexpr auto kLeft = Column::Align::left;
-constexpr auto kRight = Column::Align::right;
 constexpr int kLeastForProcesses = 7;  // blank line, title and a few
 
 std::string used_text(const MemoryFigures& memory) {
@@ -38,7 +38,7 @@ uint64_t holders_of(const view::View& view, uint32_t device) {
         }));
 }
 
-Cell limited(std::optional<double> value, std::optional<double> most, const char* unit) {
+Cell whole(std::optional<double> value, std::optional<double> most, const char* unit) {
     return value ? Cell(fmt::format("{:.0f} {}", *value, unit),
                         most && *value >= *most ? Tone::bad : Tone::plain)
                  : Cell("-");
@@ -83,8 +83,8 @@ std::string device_table(const view::View& view, size_t bar_width, bool with_hea
         }
         if (with_telemetry) {
             const census::Telemetry& told = device.telemetry;
-            row.push_back(limited(told.temperature_c, told.temperature_max_c, "C"));
-            row.push_back(limited(told.power_w, told.power_max_w, "W"));
+            row.push_back(whole(told.temperature_c, told.temperature_max_c, "C"));
+            row.push_back(whole(told.power_w, told.power_max_w, "W"));
             row.emplace_back(told.aiclk_mhz ? std::to_string(*told.aiclk_mhz) : "-");
         }
         row.emplace_back(std::to_string(holders_of(view, device.id)));

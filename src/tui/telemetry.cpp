@@ -16,10 +16,10 @@ using census::DeviceFigures;
 using census::Telemetry;
 using view::Cell;
 using view::Column;
+using view::kLeft;
+using view::kRight;
 using view::Tone;
 
-constexpr auto kLeft = Column::Align::left;
-constexpr auto kRight = Column::Align::right;
 constexpr uint64_t kTrendNs = 60 * kSecondNs;
 
 // "45 / 75 C": a figure and the limit that it must keep below.

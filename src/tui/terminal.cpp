@@ -242,7 +242,7 @@ void Terminal::show(const Canvas& canvas) {
         std::string run;
         int start = 0;
         for (int column = 0; column < canvas.columns(); ++column) {
-            const Cell& cell = canvas.at(row, column);
+            const tui::Cell& cell = canvas.at(row, column);
             if (cell.letter != 0) {
                 run += encode(cell.letter);
             }

@@ -14,9 +14,6 @@ namespace {
 
 using census::LiveAllocation;
 
-constexpr auto kLeft = Column::Align::left;
-constexpr auto kRight = Column::Align::right;
-
 std::string used_text(const LiveAllocation& live, const Style& style) {
     if (live.planned || live.view) {
         return live.planned ? "planned" : "view";

@@ -14,9 +14,6 @@ namespace {
 using census::FailureFigures;
 using census::FailureType;
 
-constexpr auto kLeft = Column::Align::left;
-constexpr auto kRight = Column::Align::right;
-
 std::string bytes_or_dash(const std::optional<uint64_t>& bytes, const Style& style) {
     return bytes ? format_bytes(*bytes, style.bytes) : "-";
 }

@@ -15,9 +15,6 @@ namespace {
 using census::Group;
 using census::GroupBy;
 
-constexpr auto kLeft = Column::Align::left;
-constexpr auto kRight = Column::Align::right;
-
 Column key_column(GroupBy by) {
     switch (by) {
         case GroupBy::name:

@@ -16,9 +16,6 @@ namespace {
 using census::AddressMap;
 using census::MapBlock;
 
-constexpr auto kLeft = Column::Align::left;
-constexpr auto kRight = Column::Align::right;
-
 // One letter for each part of the bank: '#' where all of it is taken, '+' where some is, '.' where none is. What is there is
 // seen however small it is, and so is what is free between.
 std::string picture(const AddressMap& map, size_t width) {

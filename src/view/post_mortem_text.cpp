@@ -15,9 +15,6 @@ using census::Kind;
 using census::PostMortem;
 using census::PostMortemSummary;
 
-constexpr auto kLeft = Column::Align::left;
-constexpr auto kRight = Column::Align::right;
-
 uint64_t difference(uint64_t later_ns, uint64_t earlier_ns) {
     return later_ns > earlier_ns ? later_ns - earlier_ns : 0;
 }

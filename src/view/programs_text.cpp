@@ -13,9 +13,6 @@ namespace {
 
 using census::ProgramFigures;
 
-constexpr auto kLeft = Column::Align::left;
-constexpr auto kRight = Column::Align::right;
-
 uint64_t kernel_bytes(const ProgramFigures& program) {
     return std::accumulate(program.kernel_by_type.begin(), program.kernel_by_type.end(), uint64_t{0});
 }

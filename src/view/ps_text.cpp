@@ -13,9 +13,6 @@ using census::HeldOnDevice;
 using census::Kind;
 using census::ProcessFigures;
 
-constexpr auto kLeft = Column::Align::left;
-constexpr auto kRight = Column::Align::right;
-
 // Devices on which a process holds the same: members of a mesh.
 struct Alike {
     std::vector<uint32_t> ids;

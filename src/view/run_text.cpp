@@ -17,7 +17,6 @@ namespace {
 
 using census::Kind;
 
-constexpr auto kLeft = Column::Align::left;
 constexpr Kind kShown[] = {Kind::dram, Kind::l1, Kind::l1_small, Kind::trace, Kind::cb, Kind::kernel};
 
 bool is_buffer(Kind kind) { return census::index_of(kind) < census::kPoolKinds; }

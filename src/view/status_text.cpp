@@ -17,9 +17,6 @@ using census::DeviceFigures;
 using census::Kind;
 using census::MemoryFigures;
 
-constexpr auto kLeft = Column::Align::left;
-constexpr auto kRight = Column::Align::right;
-
 Tone tone_of(uint64_t part, std::optional<uint64_t> whole) {
     if (!whole || *whole == 0) {
         return Tone::plain;

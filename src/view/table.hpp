@@ -42,6 +42,9 @@ struct Column {
     size_t gap = 2;                                             // blanks before it
 };
 
+constexpr auto kLeft = Column::Align::left;
+constexpr auto kRight = Column::Align::right;
+
 class Table {
 public:
     explicit Table(std::vector<Column> columns) : columns_(std::move(columns)) {}

@@ -9,9 +9,6 @@ namespace {
 
 using testing::ElementsAre;
 
-constexpr auto kLeft = Column::Align::left;
-constexpr auto kRight = Column::Align::right;
-
 Table example() {
     Table table({{"ID"}, {"NAME", kLeft, 0, 6, Column::Keep::end}, {"SIZE", kRight, 1}, {"AGE", kRight, 2}});
     table.add({"7", "decoder.3/kv_cache", "14.1 MiB", "3s"});

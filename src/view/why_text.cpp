@@ -9,8 +9,6 @@ namespace ttmem::view {
 
 namespace {
 
-constexpr auto kLeft = Column::Align::left;
-
 std::string holders_table(const HoldersView& holders, const Style& style) {
     Table table({{"USED"}, {"COUNT"}, {"OLDEST"}, {"WHO", kLeft, 0, 20, Column::Keep::end}});
     const auto add = [&](const census::Group& group, const std::string& who) {

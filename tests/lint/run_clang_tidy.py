@@ -28,10 +28,6 @@ TEST_FILE = re.compile(r"_(test|bench|fuzz)\.cpp$")
 EXTRA = ["-Wno-unknown-warning-option", "-Wno-old-style-cast"]
 
 
-# Nor can clang read what g++ has precompiled; and so a file that lacks an include of its own is found.
-PRECOMPILED = re.compile(r" -Winvalid-pch| -include \S*/cmake_pch\.hxx")
-
-
 def tracked_files(root: Path, places: list[str]) -> set[Path]:
     names = subprocess.run(["git", "-C", str(root), "ls-files", "--", *places],
                            check=True, capture_output=True, text=True).stdout.splitlines()
@@ -63,7 +59,7 @@ def look_at(source: Path, entry: dict, build: Path, config: bytes) -> str:
     stamp = notes / fingerprint(source, entry, config)
     if stamp.exists():
         return ""
-    command = [CLANG_TIDY, "-p", str(notes), "--quiet", *(f"--extra-arg={flag}" for flag in EXTRA)]
+    command = [CLANG_TIDY, "-p", str(build), "--quiet", *(f"--extra-arg={flag}" for flag in EXTRA)]
     result = subprocess.run([*command, str(source)], capture_output=True, text=True)
     if result.returncode == 0:
         stamp.touch()
@@ -75,10 +71,8 @@ def main(arguments: list[str]) -> int:
     root, build = Path.cwd(), Path(arguments[0]).resolve()
     version = subprocess.run([CLANG_TIDY, "--version"], check=True, capture_output=True).stdout
     config = version + (root / ".clang-tidy").read_bytes()
-    commands = [entry | {"command": PRECOMPILED.sub("", entry["command"])}
-                for entry in json.loads((build / "compile_commands.json").read_text())]
+    commands = json.loads((build / "compile_commands.json").read_text())
     (build / "clang-tidy").mkdir(parents=True, exist_ok=True)
-    (build / "clang-tidy" / "compile_commands.json").write_text(json.dumps(commands))
     entries = {Path(entry["directory"], entry["file"]).resolve(): entry for entry in commands}
     tracked = tracked_files(root, arguments[1:] or PLACES)
     sources = sorted(tracked & set(entries))
