@@ -65,7 +65,7 @@ function(ttmem_include_roots target scope)
     target_include_directories(${target} ${scope} "${PROJECT_SOURCE_DIR}/src" "${PROJECT_SOURCE_DIR}/include")
 endfunction()
 
-# Most of compiling a file is reading headers, so a test run compiles a dozen files of a library as one.
+# Most of compiling a file is reading headers, so a test run compiles a dozen files of a library or a test as one.
 function(ttmem_compile_together target)
     if(TTMEM_UNITY_BUILD)
         set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 12)
@@ -182,6 +182,7 @@ function(ttmem_test name)
         ttmem_read_test_headers_once()
     endif()
     target_precompile_headers(${name} REUSE_FROM ttmem_test_headers)
+    ttmem_compile_together(${name})
     add_dependencies(ttmem_tests ${name})
     if(ARG_DEPENDS)
         add_dependencies(${name} ${ARG_DEPENDS})

@@ -9,7 +9,6 @@
 namespace ttmem::census {
 namespace {
 
-using segment::Kind;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
@@ -27,7 +26,7 @@ protected:
     }
 
     static segment::Allocation dram(uint64_t reserved) {
-        return allocation(0, Kind::dram, reserved, reserved, reserved);
+        return allocation(0, segment::Kind::dram, reserved, reserved, reserved);
     }
 
     std::vector<uint64_t> used(const AllocationQuery& query) {
@@ -80,7 +79,7 @@ TEST_F(Allocations, EqualOnesKeepTheirOrder) {
 TEST_F(Allocations, AreFoundByDeviceProcessAndKind) {
     one_.add(dram(10));
     two_.add(dram(20));
-    one_.add(allocation(0, Kind::l1, 1, 30, 30));
+    one_.add(allocation(0, segment::Kind::l1, 1, 30, 30));
     EXPECT_THAT(used({.device = "0"}), ElementsAre(30, 10));
     EXPECT_THAT(used({.device = "0x20"}), ElementsAre(30, 20, 10));
     EXPECT_THAT(used({.pid = 8}), ElementsAre(20));
@@ -100,7 +99,7 @@ TEST_F(Allocations, OfADeviceOrProcessThatIsNotThereAreAnError) {
 }
 
 TEST_F(Allocations, SayWhatTheyAre) {
-    segment::Allocation a = allocation(0, Kind::dram, 0x1000, 39, 40);
+    segment::Allocation a = allocation(0, segment::Kind::dram, 0x1000, 39, 40);
     a.name = one_.add_name("kv_cache", one_.add_name("decoder.3"));
     a.owner = 77;
     a.thread = 123;
@@ -122,9 +121,9 @@ TEST_F(Allocations, SayWhatTheyAre) {
 }
 
 TEST_F(Allocations, WhatAddsNoBytesIsListedWithItsFlag) {
-    one_.add(allocation(0, Kind::dram, 0, 50, 50, segment::kPlanned));
-    one_.add(allocation(0, Kind::cb, 0x200, 40, 40, segment::kView));
-    one_.add(allocation(0, Kind::l1, 0x300, 30, 30, segment::kReservedUnknown));
+    one_.add(allocation(0, segment::Kind::dram, 0, 50, 50, segment::kPlanned));
+    one_.add(allocation(0, segment::Kind::cb, 0x200, 40, 40, segment::kView));
+    one_.add(allocation(0, segment::Kind::l1, 0x300, 30, 30, segment::kReservedUnknown));
     const AllocationPage page = *list_allocations(census_, {});
     EXPECT_FALSE(page.allocations[0].reserved_known);
     EXPECT_EQ(page.allocations[0].used, 30u);
@@ -135,7 +134,7 @@ TEST_F(Allocations, WhatAddsNoBytesIsListedWithItsFlag) {
 }
 
 TEST_F(Allocations, KernelsHaveATypeAndNoAddress) {
-    one_.add(allocation(0, Kind::kernel_fabric, 5, 50, 50));
+    one_.add(allocation(0, segment::Kind::kernel_fabric, 5, 50, 50));
     const LiveAllocation live = list_allocations(census_, {})->allocations.at(0);
     EXPECT_EQ(live.kind, census::Kind::kernel);
     EXPECT_EQ(live.kernel_type, "fabric");
@@ -143,8 +142,8 @@ TEST_F(Allocations, KernelsHaveATypeAndNoAddress) {
 }
 
 TEST_F(Allocations, OfKindsAndSetsThatDoNotExistAreLeftOut) {
-    one_.add_to_ledger(allocation(0, static_cast<Kind>(200), 1, 1, 1));
-    one_.add_to_ledger(allocation(99, Kind::dram, 1, 1, 1));
+    one_.add_to_ledger(allocation(0, static_cast<segment::Kind>(200), 1, 1, 1));
+    one_.add_to_ledger(allocation(99, segment::Kind::dram, 1, 1, 1));
     EXPECT_THAT(used({}), IsEmpty());
 }
 

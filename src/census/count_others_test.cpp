@@ -16,10 +16,6 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
 
-constexpr size_t kDram = index_of(Kind::dram);
-constexpr size_t kL1 = index_of(Kind::l1);
-constexpr size_t kCb = index_of(Kind::cb);
-
 Identity identity(uint32_t pid, uint64_t start_time = 100) {
     return {pid, pid, start_time, 1'000, 0, "root", "python3"};
 }

@@ -10,17 +10,10 @@
 namespace ttmem::census {
 namespace {
 
-using segment::Kind;
 using testing::ElementsAre;
 using testing::Field;
 using testing::IsEmpty;
 using testing::SizeIs;
-
-constexpr uint64_t kMost = std::numeric_limits<uint64_t>::max();
-constexpr auto kDram = index_of(census::Kind::dram);
-constexpr auto kL1 = index_of(census::Kind::l1);
-constexpr auto kCb = index_of(census::Kind::cb);
-constexpr auto kKernel = index_of(census::Kind::kernel);
 
 TEST(Count, OfAnEmptyHostIsEmptyAndExact) {
     Census census;
@@ -33,7 +26,7 @@ TEST(Count, AnAllocationInAMeshCountsOnceOnEachMember) {
     const uint32_t b = segment.add_device(small_chip(0x10, 5));
     segment.add_device(small_chip(0x30, 6));
     const uint8_t mesh = segment.add_set(1u << a | 1u << b);
-    segment.add(allocation(mesh, Kind::dram, 0x1000, 390, 400));
+    segment.add(allocation(mesh, segment::Kind::dram, 0x1000, 390, 400));
     Census census = census_of(segment.process(7));
 
     const Figures figures = count(census);
@@ -56,10 +49,10 @@ TEST(Count, ProcessesThatNameOneAsicIdMeanOneDevice) {
     TestSegment first;
     TestSegment second;
     first.add_device(small_chip(0x10, 0));
-    first.add(allocation(first.add_set(1), Kind::dram, 0x1000, 40, 40));
+    first.add(allocation(first.add_set(1), segment::Kind::dram, 0x1000, 40, 40));
     second.add_device(small_chip(0x05, 9));
     second.add_device(small_chip(0x10, 0));
-    second.add(allocation(second.add_set(2), Kind::dram, 0x1000, 80, 80));
+    second.add(allocation(second.add_set(2), segment::Kind::dram, 0x1000, 80, 80));
     Census census = census_of(first.process(7), second.process(8));
 
     const Figures figures = count(census);
@@ -78,7 +71,8 @@ TEST(Count, ADeviceKnownByNumberIsTheOneWithThatId) {
         info.logical_id = number;
         numbered.add_device(info);
     }
-    numbered.add(allocation(numbered.add_set(1), Kind::l1, 0x200, 16, 16, segment::kReservedUnknown));
+    numbered.add(
+        allocation(numbered.add_set(1), segment::Kind::l1, 0x200, 16, 16, segment::kReservedUnknown));
     named.add_device(small_chip(0x10, 0));
     named.add_device(small_chip(0x20, 1));
     Census census = census_of(numbered.process(7), named.process(8));
@@ -98,8 +92,8 @@ TEST(Count, UnknownReservedSizesAreInexactWithTheirNumberAndLeaveFreeBlocksUnkno
     TestSegment segment;
     segment.add_device(small_chip(0x10, 0));
     const uint8_t set = segment.add_set(1);
-    segment.add(allocation(set, Kind::dram, 0x1000, 40, 40, segment::kReservedUnknown));
-    segment.add(allocation(set, Kind::dram, 0x1100, 40, 40, segment::kReservedUnknown));
+    segment.add(allocation(set, segment::Kind::dram, 0x1000, 40, 40, segment::kReservedUnknown));
+    segment.add(allocation(set, segment::Kind::dram, 0x1100, 40, 40, segment::kReservedUnknown));
     Census census = census_of(segment.process(7));
 
     const Figures figures = count(census);
@@ -142,9 +136,10 @@ TEST(Count, AfterADeathTheLedgerDecidesAndThePeakStays) {
     TestSegment segment;
     segment.add_device(small_chip(0x10, 0));
     const uint8_t set = segment.add_set(1);
-    segment.add(allocation(set, Kind::dram, 0x1000, 40, 40));
-    segment.pool(set, Kind::dram).peak = 90;
-    segment.add_to_ledger(allocation(set, Kind::dram, 0x1100, 8, 8));  // killed before it was counted
+    segment.add(allocation(set, segment::Kind::dram, 0x1000, 40, 40));
+    segment.pool(set, segment::Kind::dram).peak = 90;
+    segment.add_to_ledger(
+        allocation(set, segment::Kind::dram, 0x1100, 8, 8));  // killed before it was counted
     segment.entry<segment::Writer>(segment::RegionId::writers, 0).intent = segment::SlotRef{1, 1}.pack();
     Census census = census_of(segment.process(7, 100, State::dead));
 
@@ -160,9 +155,9 @@ TEST(Count, WhatAddsNoBytesIsCountedApart) {
     TestSegment segment;
     segment.add_device(small_chip(0x10, 0));
     const uint8_t set = segment.add_set(1);
-    segment.add(allocation(set, Kind::dram, 0, 40, 40, segment::kPlanned));
-    segment.add(allocation(set, Kind::cb, 0x300, 40, 40, segment::kView));
-    segment.add(allocation(set, Kind::system_memory, 0x1000, 40, 40));
+    segment.add(allocation(set, segment::Kind::dram, 0, 40, 40, segment::kPlanned));
+    segment.add(allocation(set, segment::Kind::cb, 0x300, 40, 40, segment::kView));
+    segment.add(allocation(set, segment::Kind::system_memory, 0x1000, 40, 40));
     Census census = census_of(segment.process(7));
 
     const DeviceFigures device = count(census).devices[0];
@@ -175,9 +170,9 @@ TEST(Count, KernelsAreOneKindAndThreeTypes) {
     TestSegment segment;
     segment.add_device(small_chip(0x10, 0));
     const uint8_t set = segment.add_set(1);
-    segment.add(allocation(set, Kind::kernel_application, 1, 10, 10));
-    segment.add(allocation(set, Kind::kernel_fabric, 2, 20, 20));
-    segment.add(allocation(set, Kind::kernel_dispatch, 3, 30, 30));
+    segment.add(allocation(set, segment::Kind::kernel_application, 1, 10, 10));
+    segment.add(allocation(set, segment::Kind::kernel_fabric, 2, 20, 20));
+    segment.add(allocation(set, segment::Kind::kernel_dispatch, 3, 30, 30));
     Census census = census_of(segment.process(7));
 
     const DeviceFigures device = count(census).devices[0];
@@ -192,10 +187,10 @@ TEST(Count, TheWorstCoreComesFromCircularBuffersAndL1Buffers) {
     const uint8_t set = segment.add_set(1);
     segment::CoreMask mask{};
     mask[2] = 0b110;
-    segment::Allocation cb = allocation(set, Kind::cb, 0x100, 64, 128);
+    segment::Allocation cb = allocation(set, segment::Kind::cb, 0x100, 64, 128);
     cb.core_set = segment.add_cores(mask);
     segment.add(cb);
-    segment.add(allocation(set, Kind::l1, 0x2e0, 80, 80));
+    segment.add(allocation(set, segment::Kind::l1, 0x2e0, 80, 80));
     Census census = census_of(segment.process(7));
 
     EXPECT_EQ(count(census).devices[0].l1_worst_core,
@@ -208,8 +203,8 @@ TEST(Count, TheSmallestLargestFreeBlockOfSeveralAddressSpacesIsShown) {
     const uint8_t mesh = segment.add_set(1);
     const uint8_t submesh = segment.add_set(1);
     segment.add_set(1);  // holds nothing, and so does not speak
-    segment.add(allocation(mesh, Kind::dram, 0x1000, 400, 400));
-    segment.add(allocation(submesh, Kind::dram, 0x1000, 800, 800));
+    segment.add(allocation(mesh, segment::Kind::dram, 0x1000, 400, 400));
+    segment.add(allocation(submesh, segment::Kind::dram, 0x1000, 800, 800));
     Census census = census_of(segment.process(7));
     EXPECT_EQ(count(census).devices[0].memory[kDram].largest_free, 800u);
 }
@@ -219,8 +214,8 @@ TEST(Count, PeaksOfSetsOneAfterTheOtherAreExactUntilOneIsRecycled) {
     segment.add_device(small_chip(0x10, 0));
     const uint8_t closed = segment.add_set(1, 10, 20);
     const uint8_t open = segment.add_set(1, 30);
-    segment.pool(closed, Kind::dram).peak = 500;
-    segment.add(allocation(open, Kind::dram, 0x1000, 40, 40));
+    segment.pool(closed, segment::Kind::dram).peak = 500;
+    segment.add(allocation(open, segment::Kind::dram, 0x1000, 40, 40));
     Census census = census_of(segment.process(7));
     EXPECT_EQ(count(census).devices[0].memory[kDram].peak, 500u);
     EXPECT_TRUE(count(census).devices[0].memory[kDram].peak_exact);
@@ -282,18 +277,19 @@ TEST(Count, HostileFiguresSaturateAndBelowZeroIsShownAsZero) {
     constexpr uint64_t kHuge = std::numeric_limits<int64_t>::max();
     for (TestSegment* segment : {&one, &two}) {
         segment->add_device(small_chip(0x10, 0));
-        const uint8_t set = segment->add_set(kMost);
-        for (const Kind kind : {Kind::kernel_application, Kind::kernel_fabric, Kind::kernel_dispatch}) {
+        const uint8_t set = segment->add_set(UINT64_MAX);
+        for (const segment::Kind kind : {segment::Kind::kernel_application, segment::Kind::kernel_fabric,
+                                         segment::Kind::kernel_dispatch}) {
             segment->pool(set, kind).used = kHuge;
             segment->tally(set, kind).count = kHuge;
         }
-        segment->pool(set, Kind::dram).used = static_cast<uint64_t>(-5);
-        segment->tally(set, Kind::dram).requested = static_cast<uint64_t>(-5);
+        segment->pool(set, segment::Kind::dram).used = static_cast<uint64_t>(-5);
+        segment->tally(set, segment::Kind::dram).requested = static_cast<uint64_t>(-5);
     }
     Census census = census_of(one.process(7), two.process(8));
     const Figures figures = count(census);
-    EXPECT_EQ(figures.devices[0].memory[kKernel].used, kMost);
-    EXPECT_EQ(figures.devices[0].memory[kKernel].count, kMost);
+    EXPECT_EQ(figures.devices[0].memory[kKernel].used, UINT64_MAX);
+    EXPECT_EQ(figures.devices[0].memory[kKernel].count, UINT64_MAX);
     EXPECT_EQ(figures.devices[0].memory[kDram].used, 0u);
     EXPECT_THAT(figures.inexact, ElementsAre(Inexactness{7, "pools below zero: shown as 0", 1},
                                              Inexactness{8, "pools below zero: shown as 0", 1}));
@@ -303,7 +299,7 @@ TEST(Count, AMemberNamedTwiceCountsOnce) {
     TestSegment segment;
     segment.add_device(small_chip(0x10, 0));
     segment.add_device(small_chip(0x10, 1));
-    segment.add(allocation(segment.add_set(3), Kind::dram, 0x1000, 40, 40));
+    segment.add(allocation(segment.add_set(3), segment::Kind::dram, 0x1000, 40, 40));
     Census census = census_of(segment.process(7));
     EXPECT_EQ(count(census).devices[0].memory[kDram].used, 40u);
 }
@@ -313,7 +309,7 @@ TEST(Count, TwoSegmentsOfOneProcessAreOneProcess) {
     TestSegment plugin;
     for (TestSegment* segment : {&program, &plugin}) {
         segment->add_device(small_chip(0x10, 0));
-        segment->add(allocation(segment->add_set(1), Kind::dram, 0x1000, 40, 40));
+        segment->add(allocation(segment->add_set(1), segment::Kind::dram, 0x1000, 40, 40));
     }
     plugin.add_device(small_chip(0x20, 1));
     plugin.add_set(2);

@@ -10,7 +10,6 @@
 namespace ttmem::census {
 namespace {
 
-using segment::Kind;
 using testing::ElementsAre;
 using testing::Pair;
 
@@ -27,7 +26,7 @@ protected:
     }
 
     static segment::Allocation dram(uint64_t requested, uint64_t reserved, uint32_t name = 0) {
-        segment::Allocation a = allocation(0, Kind::dram, 0, requested, reserved);
+        segment::Allocation a = allocation(0, segment::Kind::dram, 0, requested, reserved);
         a.name = name;
         return a;
     }
@@ -76,7 +75,7 @@ TEST_F(Groups, AMeshAllocationCountsOnceButOnEveryDevice) {
 }
 
 TEST_F(Groups, SystemMemoryIsOnNoDevice) {
-    one_.add(allocation(0, Kind::system_memory, 0, 10, 10));
+    one_.add(allocation(0, segment::Kind::system_memory, 0, 10, 10));
     EXPECT_THAT(used({.group = GroupBy::device}), ElementsAre());
     EXPECT_THAT(used({.group = GroupBy::kind}), ElementsAre(Pair("system_memory", 10)));
 }
@@ -121,8 +120,8 @@ TEST_F(Groups, SetsOfOneNameAreSeveral) {
 }
 
 TEST_F(Groups, WhatAddsNoBytesIsCountedApart) {
-    one_.add(allocation(0, Kind::dram, 0, 50, 50, segment::kPlanned));
-    one_.add(allocation(0, Kind::dram, 0, 40, 40, segment::kView));
+    one_.add(allocation(0, segment::Kind::dram, 0, 50, 50, segment::kPlanned));
+    one_.add(allocation(0, segment::Kind::dram, 0, 40, 40, segment::kView));
     one_.add(dram(3, 4));
     const Group group = list_groups(census_, {.group = GroupBy::kind})->groups.at(0);
     EXPECT_EQ(group.used, 4u);
@@ -187,7 +186,7 @@ TEST_F(Groups, ALimitKeepsTheLargestAndTellsHowManyThereAre) {
 TEST_F(Groups, HoldTheSameFiltersAsTheList) {
     one_.add(dram(1, 1, one_.add_name("matmul")));
     two_.add(dram(2, 2));
-    one_.add(allocation(0, Kind::l1, 0, 4, 4));
+    one_.add(allocation(0, segment::Kind::l1, 0, 4, 4));
     EXPECT_THAT(used({.pid = 8, .group = GroupBy::kind}), ElementsAre(Pair("dram", 2)));
     EXPECT_THAT(used({.device = "0", .kind = census::Kind::l1, .group = GroupBy::kind}),
                 ElementsAre(Pair("l1", 4)));

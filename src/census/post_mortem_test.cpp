@@ -10,7 +10,6 @@
 namespace ttmem::census {
 namespace {
 
-using segment::Kind;
 using testing::ElementsAre;
 using testing::IsEmpty;
 
@@ -32,7 +31,7 @@ protected:
         return {segment_.process(7, 100, State::dead), now_ns(CLOCK_REALTIME) - ns_ago};
     }
 
-    uint32_t add(Kind kind, uint64_t bytes, uint32_t name = 0) {
+    uint32_t add(segment::Kind kind, uint64_t bytes, uint32_t name = 0) {
         segment::Allocation a = allocation(0, kind, bytes, bytes, bytes);
         a.name = name;
         return segment_.add(a);
@@ -49,9 +48,9 @@ protected:
 };
 
 TEST_F(PostMortems, TellWhatWasHeldByDeviceKindAndName) {
-    add(Kind::dram, 30, segment_.add_name("kv_cache"));
-    add(Kind::dram, 10);
-    add(Kind::l1, 20, segment_.add_name("activations"));
+    add(segment::Kind::dram, 30, segment_.add_name("kv_cache"));
+    add(segment::Kind::dram, 10);
+    add(segment::Kind::l1, 20, segment_.add_name("activations"));
     const Dead who = dead();
     const PostMortem found = examine(who, ids_);
     EXPECT_EQ(found.summary.process.pid, 7u);
@@ -72,13 +71,13 @@ TEST_F(PostMortems, TellWhatWasHeldByDeviceKindAndName) {
 }
 
 TEST_F(PostMortems, ComeFromTheLedgerAndNotFromCountersThatMayLackTheLastEvent) {
-    segment_.add_to_ledger(allocation(0, Kind::dram, 0, 5, 5));
+    segment_.add_to_ledger(allocation(0, segment::Kind::dram, 0, 5, 5));
     EXPECT_EQ(summarise(dead(), ids_).process.devices[0].memory[0].used, 5u);
 }
 
 TEST_F(PostMortems, ListsHaveLimits) {
     for (uint64_t i = 1; i <= 9; ++i) {
-        add(Kind::dram, i, segment_.add_name(std::to_string(i)));
+        add(segment::Kind::dram, i, segment_.add_name(std::to_string(i)));
     }
     const PostMortem found = examine(dead(), ids_, {.names = 2, .allocations = 3, .failures = 1});
     EXPECT_EQ(found.by_name.size(), 2u);
@@ -89,7 +88,7 @@ TEST_F(PostMortems, ListsHaveLimits) {
 }
 
 TEST_F(PostMortems, AnAllocationInFlightIsToldWithWhatTheLedgerHasOfIt) {
-    const uint32_t slot = add(Kind::dram, 5);
+    const uint32_t slot = add(segment::Kind::dram, 5);
     set_intent(slot, 1);  // published, and not yet ended
     EXPECT_THAT(examine(dead(), ids_).in_flight, ElementsAre(InFlight{71, "allocate", true, slot, 1}));
     set_intent(slot + 1, 1);
@@ -97,7 +96,7 @@ TEST_F(PostMortems, AnAllocationInFlightIsToldWithWhatTheLedgerHasOfIt) {
 }
 
 TEST_F(PostMortems, AFreeInFlightIsToldWithWhatTheLedgerHasOfIt) {
-    const uint32_t slot = add(Kind::dram, 5);
+    const uint32_t slot = add(segment::Kind::dram, 5);
     set_intent(slot, 2);
     EXPECT_THAT(examine(dead(), ids_).in_flight, ElementsAre(InFlight{71, "free", false, slot, 2}));
     segment_.entry<segment::LedgerSlot>(segment::RegionId::ledger, slot).retire(1);
@@ -124,7 +123,7 @@ TEST_F(PostMortems, CountersOfTheSegmentMakeThemInexactToo) {
 
 TEST_F(PostMortems, AgesAreThoseAtTheDeath) {
     constexpr uint64_t kSecond = 1'000'000'000;
-    segment::Allocation a = allocation(0, Kind::dram, 0, 5, 5);
+    segment::Allocation a = allocation(0, segment::Kind::dram, 0, 5, 5);
     a.ticks = 1;
     segment_.add(a);
     const uint64_t uptime = now_ns(CLOCK_MONOTONIC);

@@ -12,9 +12,15 @@
 #include <vector>
 
 #include "census/census.hpp"
+#include "census/kind.hpp"
 #include "segment/layout.hpp"
 
 namespace ttmem::census {
+
+constexpr size_t kDram = index_of(Kind::dram);
+constexpr size_t kL1 = index_of(Kind::l1);
+constexpr size_t kCb = index_of(Kind::cb);
+constexpr size_t kKernel = index_of(Kind::kernel);
 
 class TestSegment {
 public:

@@ -8,10 +8,10 @@
 namespace ttmem::census {
 namespace {
 
-constexpr Bank kL1{1000, 500, 4};
+constexpr Bank kL1Bank{1000, 500, 4};
 
 TEST(WorstCore, WithNothingInL1HasAllTheHeadroom) {
-    EXPECT_EQ(worst_core({}, kL1, 0), (WorstCore{std::nullopt, std::nullopt, std::nullopt, 500, 0, 500}));
+    EXPECT_EQ(worst_core({}, kL1Bank, 0), (WorstCore{std::nullopt, std::nullopt, std::nullopt, 500, 0, 500}));
 }
 
 TEST(WorstCore, IsTheOneWithTheHighestCircularBuffer) {
@@ -21,7 +21,7 @@ TEST(WorstCore, IsTheOneWithTheHighestCircularBuffer) {
     reach.add_circular_buffer(1200, Core{15, 15});  // another program's, at the same addresses: not a sum
     reach.add_buffer(1450);
     reach.add_buffer(1400);
-    const WorstCore worst = worst_core(reach, kL1, 400);
+    const WorstCore worst = worst_core(reach, kL1Bank, 400);
     EXPECT_EQ(worst.core, (Core{15, 15}));
     EXPECT_EQ(worst.cb_top, 1300u);
     EXPECT_EQ(worst.lowest_buffer, 1400u);
@@ -33,23 +33,23 @@ TEST(WorstCore, IsTheOneWithTheHighestCircularBuffer) {
 TEST(WorstCore, WithBuffersAloneLeavesTheRestAsHeadroom) {
     L1Reach reach;
     reach.add_buffer(1400);
-    EXPECT_EQ(worst_core(reach, kL1, 400).core, std::nullopt);
-    EXPECT_EQ(worst_core(reach, kL1, 400).headroom, 400);
+    EXPECT_EQ(worst_core(reach, kL1Bank, 400).core, std::nullopt);
+    EXPECT_EQ(worst_core(reach, kL1Bank, 400).headroom, 400);
 }
 
 TEST(WorstCore, IsNamelessWhereTheCoresAreNotKnown) {
     L1Reach reach;
     reach.add_circular_buffer(1100, Core{0, 0});
     reach.add_circular_buffer(1200, std::nullopt);
-    EXPECT_EQ(worst_core(reach, kL1, 0).core, std::nullopt);
-    EXPECT_EQ(worst_core(reach, kL1, 0).headroom, 300);
+    EXPECT_EQ(worst_core(reach, kL1Bank, 0).core, std::nullopt);
+    EXPECT_EQ(worst_core(reach, kL1Bank, 0).headroom, 300);
 }
 
 TEST(WorstCore, OfAClashHasAHeadroomBelowZero) {
     L1Reach reach;
     reach.add_circular_buffer(1450, Core{0, 0});
     reach.add_buffer(1400);
-    EXPECT_EQ(worst_core(reach, kL1, 0).headroom, -50);
+    EXPECT_EQ(worst_core(reach, kL1Bank, 0).headroom, -50);
 }
 
 TEST(WorstCore, OfUnknownGeometrySaysOnlyWhatAddressesTell) {

@@ -31,18 +31,6 @@ using namespace ttmem::test;
 using segment::Inexact;
 using testing::IsEmpty;
 
-Live dram(ttmem_set set, uint64_t owner) {
-    Live live;
-    live.set = static_cast<uint8_t>(set & 0xff);
-    live.owner = live.address = owner;
-    live.requested = live.reserved = 100 + owner;
-    return live;
-}
-
-ttmem_handle allocate(ttmem_set set, uint64_t owner) {
-    return ttmem_allocate(set, TTMEM_DRAM, owner, 100 + owner, 100 + owner, owner);
-}
-
 // Runs `body` in a forked child and waits for it; the child's failed expectations are this process's too.
 template <class Body>
 void in_fork(Body&& body) {
@@ -60,42 +48,42 @@ void in_fork(Body&& body) {
 
 TRACKED_TEST(Fork, TheChildHasNoSegmentUntilItCallsAndThenOneOfItsOwn) {
     const ttmem_set set = make_set();
-    allocate(set, 1);
+    allocate_dram(set, 1);
     const uint32_t parent = own_reader().pid();
     EXPECT_EQ(parent, static_cast<uint32_t>(getpid()));
     in_fork([&] {
         EXPECT_FALSE(own_mapping().has_value()) << "the parent's map was inherited";
         const ttmem_set mine = make_set(5);
-        allocate(mine, 2);
+        allocate_dram(mine, 2);
         const segment::Reader reader = own_reader();
         EXPECT_EQ(reader.pid(), static_cast<uint32_t>(getpid()));
-        EXPECT_THAT(differences(reader, {dram(mine, 2)}), IsEmpty());
+        EXPECT_THAT(differences(reader, {live_dram(mine, 2)}), IsEmpty());
         EXPECT_EQ(reader.devices().size(), 1u) << "the parent's devices are not the child's";
     });
-    EXPECT_THAT(differences(own_reader(), {dram(set, 1)}), IsEmpty());
+    EXPECT_THAT(differences(own_reader(), {live_dram(set, 1)}), IsEmpty());
     EXPECT_EQ(own_reader().pid(), parent);
 }
 
 TRACKED_TEST(Fork, HandlesAndSetsOfTheParentMeanNothingInTheChild) {
     const ttmem_set set = make_set();
-    const ttmem_handle handle = allocate(set, 1);
+    const ttmem_handle handle = allocate_dram(set, 1);
     in_fork([&] {
-        EXPECT_EQ(allocate(set, 2), 0u) << "the child has no such set";
+        EXPECT_EQ(allocate_dram(set, 2), 0u) << "the child has no such set";
         const ttmem_set mine = make_set();  // the same entry as the parent's
         EXPECT_NE(mine, set);
-        allocate(mine, 3);  // the same slot as the parent's allocation
+        allocate_dram(mine, 3);  // the same slot as the parent's allocation
         ttmem_free(handle);
         ttmem_tag(handle, "tag");
         ttmem_close_set(set);
         ttmem_clear_set(set);
         const segment::Reader reader = own_reader();
-        EXPECT_THAT(differences(reader, {dram(mine, 3)}), IsEmpty());
+        EXPECT_THAT(differences(reader, {live_dram(mine, 3)}), IsEmpty());
         EXPECT_EQ(reader.inexact(Inexact::unknown_free), 1u);
         EXPECT_EQ(reader.inexact(Inexact::double_free), 0u);
         EXPECT_EQ(reader.inexact(Inexact::unknown_set), 3u);
     });
     const segment::Reader reader = own_reader();
-    EXPECT_THAT(differences(reader, {dram(set, 1)}), IsEmpty());
+    EXPECT_THAT(differences(reader, {live_dram(set, 1)}), IsEmpty());
     ttmem_free(handle);
     EXPECT_THAT(differences(reader, {}), IsEmpty());
     EXPECT_EQ(reader.inexact(Inexact::unknown_free) + reader.inexact(Inexact::unknown_set), 0u);
@@ -106,16 +94,16 @@ TRACKED_TEST(Fork, ScopesOfTheParentEndInTheChildAndStayBalanced) {
     ttmem_scope_push("parent");
     in_fork([&] {
         const ttmem_set mine = make_set();
-        allocate(mine, 1);
+        allocate_dram(mine, 1);
         ttmem_scope_pop();  // the parent's
         ttmem_scope_push("child");
-        allocate(mine, 2);
-        Live named = dram(mine, 2);
+        allocate_dram(mine, 2);
+        Live named = live_dram(mine, 2);
         named.name = "child";
-        EXPECT_THAT(differences(own_reader(), {dram(mine, 1), named}), IsEmpty());
+        EXPECT_THAT(differences(own_reader(), {live_dram(mine, 1), named}), IsEmpty());
     });
-    allocate(set, 3);
-    Live named = dram(set, 3);
+    allocate_dram(set, 3);
+    Live named = live_dram(set, 3);
     named.name = "parent";
     EXPECT_THAT(differences(own_reader(), {named}), IsEmpty());
 }
@@ -126,28 +114,28 @@ TRACKED_TEST(Fork, GrandchildrenAndChildrenThatNeverCallAreFine) {
     in_fork([] {
         in_fork([] {
             const ttmem_set mine = make_set();
-            allocate(mine, 1);
+            allocate_dram(mine, 1);
             in_fork([] {
                 const ttmem_set deepest = make_set();
-                allocate(deepest, 2);
-                EXPECT_THAT(differences(own_reader(), {dram(deepest, 2)}), IsEmpty());
+                allocate_dram(deepest, 2);
+                EXPECT_THAT(differences(own_reader(), {live_dram(deepest, 2)}), IsEmpty());
             });
-            EXPECT_THAT(differences(own_reader(), {dram(mine, 1)}), IsEmpty());
+            EXPECT_THAT(differences(own_reader(), {live_dram(mine, 1)}), IsEmpty());
         });
     });
-    allocate(set, 3);
-    EXPECT_THAT(differences(own_reader(), {dram(set, 3)}), IsEmpty());
+    allocate_dram(set, 3);
+    EXPECT_THAT(differences(own_reader(), {live_dram(set, 3)}), IsEmpty());
 }
 
 TRACKED_TEST(Fork, BeforeTheFirstCallBothSidesStartAfresh) {
     in_fork([] {
         const ttmem_set mine = make_set();
-        allocate(mine, 1);
-        EXPECT_THAT(differences(own_reader(), {dram(mine, 1)}), IsEmpty());
+        allocate_dram(mine, 1);
+        EXPECT_THAT(differences(own_reader(), {live_dram(mine, 1)}), IsEmpty());
     });
     const ttmem_set set = make_set();
-    allocate(set, 2);
-    EXPECT_THAT(differences(own_reader(), {dram(set, 2)}), IsEmpty());
+    allocate_dram(set, 2);
+    EXPECT_THAT(differences(own_reader(), {live_dram(set, 2)}), IsEmpty());
 }
 
 TRACKED_TEST(Fork, WithTrackingOffStaysOff) {
@@ -169,7 +157,7 @@ TRACKED_TEST(Fork, OfAProcessWhoseThreadsAreAllAtWorkGivesAHealthyChildEachTime)
         threads.emplace_back([&, number] {
             for (uint64_t i = 0; !stop.load(); ++i) {
                 ttmem_scope_push("scope");
-                const ttmem_handle handle = allocate(set, number << 32 | i);
+                const ttmem_handle handle = allocate_dram(set, number << 32 | i);
                 const ttmem_handle cb = ttmem_allocate_cb(set, number, i, 1, nullptr, 0);
                 ttmem_report_allocation(static_cast<int>(number), 1, 0, i + 1);
                 ttmem_scope_pop();
@@ -185,8 +173,8 @@ TRACKED_TEST(Fork, OfAProcessWhoseThreadsAreAllAtWorkGivesAHealthyChildEachTime)
         const pid_t child = fork();
         if (child == 0) {
             const ttmem_set mine = make_set();
-            const ttmem_handle kept = allocate(mine, 1);
-            ttmem_free(allocate(mine, 2));
+            const ttmem_handle kept = allocate_dram(mine, 1);
+            ttmem_free(allocate_dram(mine, 2));
             ttmem_free(ttmem_allocate_cb(mine, 1, 2, 3, nullptr, 0));
             ttmem_report_allocation(0, 1, 0, 2);
             _exit(mine != 0 && kept != 0 ? 0 : 1);
@@ -248,8 +236,8 @@ TRACKED_TEST(Exec, TheNewProgramInheritsNothingAndTheOldOneGoesOn) {
         const std::string files = output_of({"/bin/ls", "-l", "/proc/self/fd"}, i % 2 == 0);
         EXPECT_THAT(files, testing::HasSubstr("->"));
         EXPECT_THAT(files, testing::Not(testing::HasSubstr("ttmem"))) << "the descriptor was inherited";
-        allocate(set, i);
-        expected.push_back(dram(set, i));
+        allocate_dram(set, i);
+        expected.push_back(live_dram(set, i));
     }
     EXPECT_THAT(differences(own_reader(), expected), IsEmpty());
     EXPECT_EQ(count_own_descriptors(), 1u);
@@ -257,24 +245,24 @@ TRACKED_TEST(Exec, TheNewProgramInheritsNothingAndTheOldOneGoesOn) {
 
 TRACKED_TEST(Exec, OfATrackedProgramByATrackedOneIsTrackedByItself) {
     const ttmem_set set = make_set();
-    allocate(set, 1);
+    allocate_dram(set, 1);
     // Says what it is of and what it finds, after a few reports of its own (tests/proofs/newcomer.cpp).
     const std::string said = output_of({TTMEM_TEST_BIN_DIR "/newcomer"}, false);
     EXPECT_EQ(said, "1 descriptor, own pid, 1 live\n");
-    EXPECT_THAT(differences(own_reader(), {dram(set, 1)}), IsEmpty());
+    EXPECT_THAT(differences(own_reader(), {live_dram(set, 1)}), IsEmpty());
 }
 
 // exec in the same process: same pid, same start time, another program.
 TRACKED_TEST(Exec, InTheSameProcessStartsAfresh) {
     const ttmem_set set = make_set();
-    allocate(set, 1);
+    allocate_dram(set, 1);
     int ends[2];
     ASSERT_EQ(pipe(ends), 0);
     std::fflush(nullptr);
     const pid_t child = fork();
     if (child == 0) {
         const ttmem_set mine = make_set();
-        allocate(mine, 2);
+        allocate_dram(mine, 2);
         dup2(ends[1], STDOUT_FILENO);
         execl(TTMEM_TEST_BIN_DIR "/newcomer", "newcomer", nullptr);
         _exit(127);

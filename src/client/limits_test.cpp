@@ -29,28 +29,16 @@ void expect_only(const segment::Reader& reader, Inexact what, uint64_t times) {
     }
 }
 
-Live dram(ttmem_set set, uint64_t owner) {
-    Live live;
-    live.set = static_cast<uint8_t>(set & 0xff);
-    live.owner = live.address = owner;
-    live.requested = live.reserved = 100 + owner;
-    return live;
-}
-
-ttmem_handle allocate(ttmem_set set, uint64_t owner) {
-    return ttmem_allocate(set, TTMEM_DRAM, owner, 100 + owner, 100 + owner, owner);
-}
-
 TRACKED_TEST(Limit, AFullLedgerRefusesAndCountsAndTheRestIsExact) {
     set_environment("TTMEM_SLOTS", "32");
     const ttmem_set set = make_set();
     std::vector<Live> expected;
     std::vector<ttmem_handle> handles;
     for (uint64_t i = 0; i < 50; ++i) {
-        handles.push_back(allocate(set, i));
+        handles.push_back(allocate_dram(set, i));
         EXPECT_EQ(handles.back() != 0, i < 32);
         if (i < 32) {
-            expected.push_back(dram(set, i));
+            expected.push_back(live_dram(set, i));
         }
     }
     const segment::Reader reader = own_reader();
@@ -60,8 +48,8 @@ TRACKED_TEST(Limit, AFullLedgerRefusesAndCountsAndTheRestIsExact) {
         ttmem_free(handle);  // also of those that were refused
     }
     EXPECT_THAT(differences(reader, {}), IsEmpty());
-    EXPECT_NE(allocate(set, 7), 0u) << "there is room again";
-    EXPECT_THAT(differences(reader, {dram(set, 7)}), IsEmpty());
+    EXPECT_NE(allocate_dram(set, 7), 0u) << "there is room again";
+    EXPECT_THAT(differences(reader, {live_dram(set, 7)}), IsEmpty());
     expect_only(reader, Inexact::ledger_full, 18);
 }
 
@@ -69,7 +57,7 @@ TRACKED_TEST(Limit, AFullLedgerRefusesCircularBuffersKernelsAndKeyedReportsToo) 
     set_environment("TTMEM_SLOTS", "33");
     const ttmem_set set = make_set();
     for (uint64_t i = 0; i < 33; ++i) {
-        EXPECT_NE(allocate(set, i), 0u);
+        EXPECT_NE(allocate_dram(set, i), 0u);
     }
     EXPECT_EQ(ttmem_allocate_cb(set, 1, 2, 3, nullptr, 0), 0u);
     EXPECT_EQ(ttmem_load_kernel(set, 1, TTMEM_KERNEL_FABRIC, 3), 0u);
@@ -88,8 +76,8 @@ TRACKED_TEST(Limit, SetsBeyondTheLimitAreRefusedAndCountedUntilOneIsClosed) {
     for (uint64_t i = 0; i < segment::kMaxSets; ++i) {
         sets.push_back(ttmem_open_set(&device, 1, nullptr));
         ASSERT_NE(sets.back(), 0u);
-        allocate(sets.back(), i);
-        expected.push_back(dram(sets.back(), i));
+        allocate_dram(sets.back(), i);
+        expected.push_back(live_dram(sets.back(), i));
     }
     for (int i = 0; i < 5; ++i) {
         EXPECT_EQ(ttmem_open_set(&device, 1, "one too many"), 0u);
@@ -118,8 +106,8 @@ TRACKED_TEST(Limit, DevicesBeyondTheLimitAreRefusedAndCounted) {
     const ttmem_set all = ttmem_open_set(devices.data(), segment::kMaxDevices, nullptr);
     ASSERT_NE(all, 0u);
     EXPECT_EQ(reader.totals().sets.at(0).set.members, UINT64_MAX);
-    allocate(all, 1);
-    EXPECT_THAT(differences(reader, {dram(all, 1)}), IsEmpty());
+    allocate_dram(all, 1);
+    EXPECT_THAT(differences(reader, {live_dram(all, 1)}), IsEmpty());
     ttmem_report_allocation(1000, 1, 0, 2);
     expect_only(reader, Inexact::devices_full, 3);
 }
@@ -136,18 +124,18 @@ TRACKED_TEST(Limit, DeviceNumbersBeyondTheLimitAreRefusedAndCounted) {
 TRACKED_TEST(Limit, NamesBeyondTheLimitAreLeftOutAndCounted) {
     set_environment("TTMEM_NAMES", "2");
     const ttmem_set set = make_set();
-    Live named = dram(set, 1);
-    Live unnamed = dram(set, 2);
-    Live inside = dram(set, 3);
+    Live named = live_dram(set, 1);
+    Live unnamed = live_dram(set, 2);
+    Live inside = live_dram(set, 3);
     named.name = inside.name = "fits";
     ttmem_scope_push("fits");
-    allocate(set, 1);
+    allocate_dram(set, 1);
     ttmem_scope_push("does not");
-    allocate(set, 3);
+    allocate_dram(set, 3);
     ttmem_scope_pop();
     ttmem_scope_pop();
     ttmem_scope_push("neither");
-    ttmem_tag(allocate(set, 2), "nor this");
+    ttmem_tag(allocate_dram(set, 2), "nor this");
     ttmem_scope_pop();
     const segment::Reader reader = own_reader();
     EXPECT_THAT(differences(reader, {named, unnamed, inside}), IsEmpty());
@@ -205,7 +193,7 @@ TRACKED_TEST(Limit, ValuesOfTheEnvironmentThatMakeNoSenseAreIgnored) {
             set_environment("TTMEM_NAMES", value);
             const ttmem_set set = make_set();
             for (uint64_t i = 0; i < 100; ++i) {
-                EXPECT_NE(allocate(set, i), 0u) << value;
+                EXPECT_NE(allocate_dram(set, i), 0u) << value;
             }
         });
     }
@@ -221,8 +209,8 @@ TRACKED_TEST(Limit, TheLargestSegmentWorks) {
     set_environment("TTMEM_SLOTS", std::to_string(segment::kMaxSlots));
     set_environment("TTMEM_NAMES", std::to_string(segment::kMaxNames));
     const ttmem_set set = make_set();
-    allocate(set, 1);
-    EXPECT_THAT(differences(own_reader(), {dram(set, 1)}), IsEmpty());
+    allocate_dram(set, 1);
+    EXPECT_THAT(differences(own_reader(), {live_dram(set, 1)}), IsEmpty());
 }
 
 }  // namespace

@@ -219,11 +219,11 @@ TRACKED_TEST(ThreadEnd, EventsOfThreadLocalDestructorsAreRecorded) {
     expect_exact(reader);
 }
 
-ttmem_set g_set;
+ttmem_set g_set_of_keys;
 std::vector<pthread_key_t> g_keys;
 
 void end_of_key(void* left) {
-    ttmem_allocate(g_set, TTMEM_DRAM, 0, 10, 10, 0);
+    ttmem_allocate(g_set_of_keys, TTMEM_DRAM, 0, 10, 10, 0);
     // Comes back for the next round of destructors, after the client's own.
     if (const auto rounds = reinterpret_cast<uintptr_t>(left); rounds > 1) {
         for (const pthread_key_t key : g_keys) {
@@ -245,19 +245,20 @@ constexpr uintptr_t kKeyRounds = 3;
 TRACKED_TEST(ThreadEnd, EventsOfKeyDestructorsAreRecordedBeforeAndAfterTheLineWasGivenBack) {
     g_keys.resize(2);
     ASSERT_EQ(pthread_key_create(&g_keys[0], end_of_key), 0);
-    g_set = make_set();
+    g_set_of_keys = make_set();
     ASSERT_EQ(pthread_key_create(&g_keys[1], end_of_key), 0);
     constexpr uint64_t kThreads = 50;
     for (uint64_t i = 0; i < kThreads; ++i) {
         std::thread([&] {
-            ttmem_free(ttmem_allocate(g_set, TTMEM_L1, 0, 1, 1, 0));
+            ttmem_free(ttmem_allocate(g_set_of_keys, TTMEM_L1, 0, 1, 1, 0));
             pthread_setspecific(g_keys[0], reinterpret_cast<void*>(kKeyRounds));
             pthread_setspecific(g_keys[1], reinterpret_cast<void*>(kKeyRounds));
         }).join();
     }
     const segment::Reader reader = own_reader();
-    EXPECT_EQ(pool(reader, g_set, Kind::dram).count, kThreads * 2 * kKeyRounds);
-    EXPECT_EQ(pool(reader, g_set, Kind::dram).count * 10, pool(reader, g_set, Kind::dram).used);
+    EXPECT_EQ(pool(reader, g_set_of_keys, Kind::dram).count, kThreads * 2 * kKeyRounds);
+    EXPECT_EQ(pool(reader, g_set_of_keys, Kind::dram).count * 10,
+              pool(reader, g_set_of_keys, Kind::dram).used);
     EXPECT_THAT(differences(reader, ledger_of(reader)), IsEmpty());
     EXPECT_LE(reader.writers().size(), 4u) << "lines are lost";
     expect_exact(reader);

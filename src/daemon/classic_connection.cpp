@@ -74,7 +74,7 @@ void ClassicWire::Connection::wait_for_bytes() {
                             if (error || !self->socket_) {
                                 return;
                             }
-                            const std::unique_lock turn(self->turn_);
+                            const std::lock_guard turn(self->turn_);
                             const size_t taken = self->read(self->in_.buffer_, kMostATurn);
                             if (self->is_over()) {
                                 self->close();

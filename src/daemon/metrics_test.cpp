@@ -11,7 +11,6 @@ namespace ttmem::daemon {
 namespace {
 
 using census::index_of;
-using census::Kind;
 using testing::AllOf;
 using testing::Contains;
 using testing::Each;
@@ -29,7 +28,7 @@ struct MetricsTest : testing::Test {
         device.asic_id = 0xa51c;
         device.arch = "wormhole_b0";
         device.board = "n300";
-        auto& dram = device.memory[index_of(Kind::dram)];
+        auto& dram = device.memory[index_of(census::Kind::dram)];
         dram.used = 12288;
         dram.requested = 1000;
         dram.capacity = 12'872'318'208;
@@ -50,7 +49,7 @@ struct MetricsTest : testing::Test {
         process.source = "segment";
         census::HeldOnDevice held;
         held.id = 3;
-        held.memory[index_of(Kind::dram)] = {used, used / 2, 1};
+        held.memory[index_of(census::Kind::dram)] = {used, used / 2, 1};
         process.devices.push_back(held);
         readings.figures.processes.push_back(process);
         return readings.figures.processes.back();
@@ -105,7 +104,7 @@ TEST_F(MetricsTest, WhatIsNotKnownHasNoSeries) {
 }
 
 TEST_F(MetricsTest, BytesMayBeKnownWhereTheNumberOfAllocationsIsNot) {
-    device().memory[index_of(Kind::dram)].is_count_known = false;
+    device().memory[index_of(census::Kind::dram)].is_count_known = false;
     EXPECT_THAT(series("ttmem_memory_allocations"), Each(Not(HasSubstr("dram"))));
     EXPECT_THAT(series("ttmem_memory_used_bytes"), Contains(HasSubstr("dram")));
 }

@@ -12,15 +12,7 @@
 
 namespace ttmem::segment {
 
-namespace {
-
-Reader read(SmallSegment& segment) {
-    auto reader = segment.read();
-    EXPECT_TRUE(reader) << reader.error().text;
-    return std::move(*reader);
-}
-
-}  // namespace
+namespace {}  // namespace
 
 TEST(ReaderNames, NamesThatLoopEnd) {
     SmallSegment segment;

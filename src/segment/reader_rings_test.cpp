@@ -16,12 +16,6 @@ namespace {
 
 using ::testing::ElementsAre;
 
-Reader read(SmallSegment& segment) {
-    auto reader = segment.read();
-    EXPECT_TRUE(reader) << reader.error().text;
-    return std::move(*reader);
-}
-
 Event event_at(uint64_t address) {
     Event event;
     event.address = address;

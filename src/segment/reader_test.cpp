@@ -18,12 +18,6 @@ namespace {
 
 using ::testing::ElementsAre;
 
-Reader read(SmallSegment& segment) {
-    auto reader = segment.read();
-    EXPECT_TRUE(reader) << reader.error().text;
-    return std::move(*reader);
-}
-
 std::vector<uint32_t> live_slots(const Reader& reader) {
     std::vector<uint32_t> slots;
     reader.for_each_live([&](SlotRef slot, const Allocation&) {

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <new>
@@ -179,6 +180,15 @@ void SmallSegment::fill() {
     put_failure(FailureType::out_of_memory, 0, 20);
     put_failure(FailureType::unknown_free, 0, 21);
     header().inexact[static_cast<uint32_t>(Inexact::unknown_free)].store(1);
+}
+
+Reader read(SmallSegment& segment) {
+    auto reader = segment.read();
+    if (!reader) {
+        std::fprintf(stderr, "a small segment can't be read: %s\n", reader.error().text.c_str());
+        std::abort();
+    }
+    return std::move(*reader);
 }
 
 base::Descriptor make_memfd(const void* bytes, size_t length, uint64_t size, int seals) {

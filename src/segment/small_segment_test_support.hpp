@@ -71,6 +71,9 @@ private:
     std::unique_ptr<unsigned char, Unmap> bytes_;
 };
 
+// A reader of one that is as it should be.
+Reader read(SmallSegment& segment);
+
 // A memfd of `size` bytes that holds `length` bytes at its start, and nothing else.
 base::Descriptor make_memfd(const void* bytes, size_t length, uint64_t size, int seals);
 

@@ -67,13 +67,13 @@ TEST(RunView, OnlyBuffersAreLeaks) {
 }
 
 TEST(RunView, AsJsonHasTheSchemaAndEveryPart) {
-    const auto json = nlohmann::json::parse(to_json(some_run()));
-    EXPECT_EQ(json.at("schema"), 1);
-    EXPECT_EQ(json.at("leak"), true);
-    EXPECT_EQ(json.at("signal"), nullptr);
-    EXPECT_EQ(json.at("exceeded").at(0).at("limit"), 1 << 20);
-    EXPECT_EQ(json.at("left").at(0).at("name"), "decoder.2/attention_mask");
-    EXPECT_EQ(json.at("devices").at(0).at("memory").at("dram").at("peak"), 3 << 20);
+    const auto document = nlohmann::json::parse(to_json(some_run()));
+    EXPECT_EQ(document.at("schema"), 1);
+    EXPECT_EQ(document.at("leak"), true);
+    EXPECT_EQ(document.at("signal"), nullptr);
+    EXPECT_EQ(document.at("exceeded").at(0).at("limit"), 1 << 20);
+    EXPECT_EQ(document.at("left").at(0).at("name"), "decoder.2/attention_mask");
+    EXPECT_EQ(document.at("devices").at(0).at("memory").at("dram").at("peak"), 3 << 20);
 }
 
 TEST(DoctorText, WrapsEachFindingAndEndsWithTheCommand) {

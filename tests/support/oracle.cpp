@@ -41,6 +41,18 @@ void compare(const char* what, const Pools& found, const Pools& expected, std::v
 
 }  // namespace
 
+ttmem_handle allocate_dram(ttmem_set set, uint64_t owner) {
+    return ttmem_allocate(set, TTMEM_DRAM, owner, 100 + owner, 100 + owner, owner);
+}
+
+Live live_dram(ttmem_set set, uint64_t owner) {
+    Live live;
+    live.set = static_cast<uint8_t>(set & 0xff);
+    live.owner = live.address = owner;
+    live.requested = live.reserved = 100 + owner;
+    return live;
+}
+
 std::string to_text(const Live& live) {
     return "owner " + std::to_string(live.owner) + " address " + std::to_string(live.address) +
            " requested " + std::to_string(live.requested) + " reserved " + std::to_string(live.reserved) +

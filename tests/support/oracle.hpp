@@ -35,6 +35,10 @@ struct Live {
 
 std::string to_text(const Live& live);
 
+// A buffer of DRAM about which its owner tells everything: reports it, and what is live then.
+ttmem_handle allocate_dram(ttmem_set set, uint64_t owner);
+Live live_dram(ttmem_set set, uint64_t owner);
+
 // Pools that are not all zero, by set and kind; peaks are left out (0).
 using Pools = std::map<std::pair<uint32_t, segment::Kind>, segment::PoolTotals>;
 

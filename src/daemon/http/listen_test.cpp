@@ -19,9 +19,6 @@ namespace {
 
 using base::Error;
 
-const std::string kRequest = "GET /a HTTP/1.1\r\nHost: localhost\r\n\r\n";
-const std::string kLater = "GET /later HTTP/1.1\r\nHost: localhost\r\n\r\n";
-
 TEST_F(ServerTest, TheSocketIsForAllAndGoesWithTheServer) {
     const mode_t before = umask(077);
     start_echo();

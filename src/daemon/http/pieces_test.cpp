@@ -14,8 +14,6 @@
 namespace ttmem::daemon::http {
 namespace {
 
-const std::string kRequest = "GET /a HTTP/1.1\r\nHost: localhost\r\n\r\n";
-
 // Makes `count` pieces of `size` bytes and keeps book on it.
 struct Maker {
     Maker(size_t pieces, size_t bytes, std::string before)

@@ -23,6 +23,9 @@
 
 namespace ttmem::daemon::http {
 
+inline const std::string kRequest = "GET /a HTTP/1.1\r\nHost: localhost\r\n\r\n";
+inline const std::string kLater = "GET /later HTTP/1.1\r\nHost: localhost\r\n\r\n";
+
 // What the handler got and the test has not answered yet.
 class Inbox {
 public:

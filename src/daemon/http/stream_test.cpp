@@ -11,8 +11,6 @@
 namespace ttmem::daemon::http {
 namespace {
 
-const std::string kLater = "GET /later HTTP/1.1\r\nHost: localhost\r\n\r\n";
-
 class StreamTest : public ServerTest {
 protected:
     Answer::Push begin(RawClient& client) {
