@@ -65,7 +65,7 @@ function(ttmem_include_roots target scope)
     target_include_directories(${target} ${scope} "${PROJECT_SOURCE_DIR}/src" "${PROJECT_SOURCE_DIR}/include")
 endfunction()
 
-# Most of compiling a file is reading headers, so a test run compiles a dozen files of a library or a test as one.
+# Most of compiling a file is reading headers, so a test run compiles a dozen files of a target as one.
 function(ttmem_compile_together target)
     if(TTMEM_UNITY_BUILD)
         set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 12)
@@ -98,6 +98,7 @@ function(ttmem_program name)
     add_executable(${name} ${ARG_UNPARSED_ARGUMENTS})
     ttmem_include_roots(${name} PRIVATE)
     target_link_libraries(${name} PRIVATE ${libs})
+    ttmem_compile_together(${name})
     # One run path for both, in place and installed: where they differ, CMake fills up with colons, and an empty entry of a
     # run path means the current folder.
     set_target_properties(${name} PROPERTIES BUILD_WITH_INSTALL_RPATH ON INSTALL_RPATH "$ORIGIN/../lib")

@@ -15,7 +15,6 @@ namespace {
 using census::DeviceFigures;
 using census::Telemetry;
 using view::Cell;
-using view::Column;
 using view::kLeft;
 using view::kRight;
 using view::Tone;
