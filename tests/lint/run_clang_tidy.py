@@ -4,7 +4,8 @@
 
     run_clang_tidy.py <build folder> [<path> ...]
 
-A file that passed is not looked at again until it, one of our headers that it reaches, its flags or .clang-tidy changes.
+Most of its time goes into headers of others, so files that are compiled together are looked at together. What passed is not
+looked at again until it, one of our headers that it reaches, its flags or .clang-tidy changes.
 """
 
 import concurrent.futures
@@ -27,11 +28,32 @@ TEST_FILE = re.compile(r"_(test|bench|fuzz)\.cpp$")
 # The flags are those of g++: clang does not know all its warnings, and objects to the casts of a C header.
 EXTRA = ["-Wno-unknown-warning-option", "-Wno-old-style-cast"]
 
+# Nor can clang read what g++ has precompiled.
+PRECOMPILED = re.compile(r" -Winvalid-pch| -include \S*/cmake_pch\.hxx")
+
+TOGETHER = re.compile(r'^#include "(.*\.cpp)"$', re.MULTILINE)
+
 
 def tracked_files(root: Path, places: list[str]) -> set[Path]:
     names = subprocess.run(["git", "-C", str(root), "ls-files", "--", *places],
                            check=True, capture_output=True, text=True).stdout.splitlines()
     return {root / name for name in names if name.endswith((".c", ".cpp")) and not TEST_FILE.search(name)}
+
+
+def files_of(source: Path) -> set[Path]:
+    """What a file that the compiler is given brings: itself, or those that are compiled together by it."""
+    together = TOGETHER.findall(source.read_text()) if "/Unity/" in str(source) else []
+    return {Path(name).resolve() for name in together} or {source}
+
+
+def hand_on_settings(root: Path, build: Path) -> bytes:
+    """Settings of a folder hold for what is compiled together there too, which lies in the same place of the build folder."""
+    names = subprocess.run(["git", "-C", str(root), "ls-files", "--", "*/.clang-tidy"],
+                           check=True, capture_output=True, text=True).stdout.splitlines()
+    for name in names:
+        (build / name).parent.mkdir(parents=True, exist_ok=True)
+        (build / name).write_bytes((root / name).read_bytes())
+    return b"".join((root / name).read_bytes() for name in [".clang-tidy", *names])
 
 
 def flags_of(entry: dict) -> list[str]:
@@ -59,7 +81,7 @@ def look_at(source: Path, entry: dict, build: Path, config: bytes) -> str:
     stamp = notes / fingerprint(source, entry, config)
     if stamp.exists():
         return ""
-    command = [CLANG_TIDY, "-p", str(build), "--quiet", *(f"--extra-arg={flag}" for flag in EXTRA)]
+    command = [CLANG_TIDY, "-p", str(notes), "--quiet", *(f"--extra-arg={flag}" for flag in EXTRA)]
     result = subprocess.run([*command, str(source)], capture_output=True, text=True)
     if result.returncode == 0:
         stamp.touch()
@@ -70,16 +92,20 @@ def look_at(source: Path, entry: dict, build: Path, config: bytes) -> str:
 def main(arguments: list[str]) -> int:
     root, build = Path.cwd(), Path(arguments[0]).resolve()
     version = subprocess.run([CLANG_TIDY, "--version"], check=True, capture_output=True).stdout
-    config = version + (root / ".clang-tidy").read_bytes()
-    commands = json.loads((build / "compile_commands.json").read_text())
+    config = version + hand_on_settings(root, build)
+    commands = [entry | {"command": PRECOMPILED.sub("", entry["command"])}
+                for entry in json.loads((build / "compile_commands.json").read_text())]
     (build / "clang-tidy").mkdir(parents=True, exist_ok=True)
+    (build / "clang-tidy" / "compile_commands.json").write_text(json.dumps(commands))
     entries = {Path(entry["directory"], entry["file"]).resolve(): entry for entry in commands}
     tracked = tracked_files(root, arguments[1:] or PLACES)
-    sources = sorted(tracked & set(entries))
+    brings = {source: files_of(source) & tracked for source in entries}
+    sources = sorted(source for source in entries if brings[source])
+    looked_at = set().union(*brings.values())
     if not sources:
         print("clang-tidy: the build compiles none of these files, so there is nothing to look at", file=sys.stderr)
         return 1
-    for path in sorted(tracked - set(entries)):
+    for path in sorted(tracked - looked_at):
         print(f"clang-tidy: not looked at, since nothing compiles it: {path.relative_to(root)}")
 
     said = set()  # a remark about a header comes once for each file that includes it
@@ -89,7 +115,7 @@ def main(arguments: list[str]) -> int:
                 print(text, file=sys.stderr, flush=True)
             said.add(text)
     said.discard("")
-    print(f"{len(sources)} files, " + ("clang-tidy has objections" if said else "clang-tidy has nothing against them"))
+    print(f"{len(looked_at)} files, " + ("clang-tidy has objections" if said else "clang-tidy has nothing against them"))
     return 1 if said else 0
 
 
