@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The classic wire under load, beside a plain server of the same protocol in the same run: one thread a connection, recv() of one
+// The classic wire under load, beside a plain server of the same protocol in the same run: one thread per connection, recv() of one
 // message at a time, a hash map under a mutex. Prints one JSON document.
 //
 //     classic_wire_bench <ttmemd> [messages of each run [senders]]
@@ -33,7 +33,7 @@ using namespace ttmem::sources::classic_wire;
 using Clock = std::chrono::steady_clock;
 
 constexpr uint64_t kLive = 1000;  // buffers of a sender
-constexpr int kRounds = 5;        // odd: the one in the middle counts
+constexpr int kRounds = 5;        // odd: the median counts
 
 [[noreturn]] void give_up(const char* what) {
     std::perror(what);
@@ -64,20 +64,20 @@ public:
     void serve(int socket) {
         Message message{};
         while (receive(socket, message)) {
-            const Request request = decode_request(message);
+            const WireRequest request = decode_request(message);
             const std::lock_guard lock(mutex_);
             const uint64_t key = request.buffer << 8 | static_cast<uint64_t>(request.device);
-            if (request.type == static_cast<uint8_t>(Type::allocate)) {
+            if (request.type == static_cast<uint8_t>(MessageType::allocate)) {
                 live_[key] = request.size;
                 total_ += request.size;
-            } else if (request.type == static_cast<uint8_t>(Type::free)) {
+            } else if (request.type == static_cast<uint8_t>(MessageType::free)) {
                 const auto found = live_.find(key);
                 if (found != live_.end()) {
                     total_ -= found->second;
                     live_.erase(found);
                 }
             } else {
-                Answer answer;
+                WireAnswer answer;
                 answer.dram = total_;
                 send_all(socket, encode(answer, Generation::bytes_144));
             }
@@ -126,22 +126,23 @@ int connect_to(const Server& server) {
 }
 
 void ask(int connection) {
-    send_all(connection, encode(Request{static_cast<uint8_t>(Type::query), 0, 0, 0, getpid(), 0, 0}));
+    send_all(connection,
+             encode(WireRequest{static_cast<uint8_t>(MessageType::query), 0, 0, 0, getpid(), 0, 0}));
     Message answer{};
     if (!receive(connection, answer)) {
         give_up("answer");
     }
 }
 
-// An ALLOC and a FREE in turn, with some buffers live; the answer to a query at the end says that all was taken in.
+// ALLOC and FREE in turn, with some buffers live. The answer to a final query shows that everything was processed.
 void send_messages(const Server& server, uint64_t messages, uint64_t sender) {
     const int connection = connect_to(server);
     ask(connection);
     for (uint64_t i = 0; i < messages; ++i) {
         const uint64_t buffer = (sender << 32) + i / 2 % kLive + 1;
         const bool is_free = i % 2 == 1;
-        const auto type = static_cast<uint8_t>(is_free ? Type::free : Type::allocate);
-        send_all(connection, encode(Request{type, 0, 4096, 0, getpid(), buffer, 0}));
+        const auto type = static_cast<uint8_t>(is_free ? MessageType::free : MessageType::allocate);
+        send_all(connection, encode(WireRequest{type, 0, 4096, 0, getpid(), buffer, 0}));
     }
     ask(connection);
     close(connection);
@@ -175,12 +176,12 @@ void wait_for(const std::vector<pid_t>& pids) {
     }
 }
 
-struct Measured {
+struct Measurement {
     double per_second = 0;
-    double cpu_ns = 0;  // of the server, for one message
+    double cpu_ns = 0;  // of the server, per message
 };
 
-Measured measure(const Server& server, uint64_t senders, uint64_t messages) {
+Measurement measure(const Server& server, uint64_t senders, uint64_t messages) {
     const uint64_t before = cpu_ns(server.pid);
     const auto start = Clock::now();
     wait_for(start_senders(server, senders, messages));
@@ -189,9 +190,9 @@ Measured measure(const Server& server, uint64_t senders, uint64_t messages) {
     return {count / took.count(), static_cast<double>(cpu_ns(server.pid) - before) / count};
 }
 
-struct Compared {
-    Measured ours;
-    Measured plain;
+struct Comparison {
+    Measurement ours;
+    Measurement plain;
     double throughput_ratio = 0;
     double cpu_ratio = 0;
 };
@@ -201,12 +202,12 @@ double middle(std::vector<double> values) {
     return values[values.size() / 2];
 }
 
-// One after the other, again and again: other load on the machine comes and goes, and is then on both sides of a ratio.
-Compared compare(const Server& ours, const Server& plain, uint64_t senders, uint64_t messages) {
+// Alternates the two servers, so that other load on the machine affects both sides of a ratio.
+Comparison compare(const Server& ours, const Server& plain, uint64_t senders, uint64_t messages) {
     std::vector<double> figures[6];
     for (int round = 0; round < kRounds; ++round) {
-        const Measured one = measure(ours, senders, messages);
-        const Measured other = measure(plain, senders, messages);
+        const Measurement one = measure(ours, senders, messages);
+        const Measurement other = measure(plain, senders, messages);
         const double all[] = {one.per_second,
                               one.cpu_ns,
                               other.per_second,
@@ -223,7 +224,7 @@ Compared compare(const Server& ours, const Server& plain, uint64_t senders, uint
             middle(figures[5])};
 }
 
-void print(uint64_t senders, const Compared& of) {
+void print(uint64_t senders, const Comparison& of) {
     std::printf(
         ",\n \"senders_%d\": {\"per_second\": %.0f, \"plain_per_second\": %.0f, \"cpu_ns\": %.0f, "
         "\"plain_cpu_ns\": %.0f, \"throughput_ratio\": %.2f, \"cpu_ratio\": %.2f}",
@@ -231,7 +232,7 @@ void print(uint64_t senders, const Compared& of) {
         of.throughput_ratio, of.cpu_ratio);
 }
 
-// Microseconds from a query to its answer: the median and the 99th of a hundred.
+// Microseconds from a query to its answer: median and p99.
 std::pair<double, double> query_latency(const Server& server, int queries) {
     const int connection = connect_to(server);
     std::vector<double> times;

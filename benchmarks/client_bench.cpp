@@ -38,8 +38,8 @@ ttmem_set open_mesh(uint32_t devices) {
     return ttmem_open_set(members.data(), devices, "benchmark");
 }
 
-// Holds `live` allocations and replaces them a batch at a time: the same few again and again (warm), or anywhere
-// (cold: bound by the misses of cache and TLB).
+// Holds `live` allocations and replaces them in batches: always the same few (warm), or random ones (cold: bound by cache and
+// TLB misses).
 class Churn {
 public:
     Churn(ttmem_set set, size_t live, bool cold) : set_(set), handles_(live), order_(live) {
@@ -79,7 +79,7 @@ private:
     size_t next_ = 0;
 };
 
-// Somebody who looks as the daemon does: totals and rings, every 5 ms, through a map of its own.
+// A reader like the daemon: totals and rings every 5 ms, through its own mapping.
 class TickingReader {
 public:
     explicit TickingReader(bool wanted) {
@@ -162,7 +162,7 @@ BENCHMARK(native_mesh)->Arg(1)->Arg(8)->Arg(32);
 BENCHMARK(native_warm)->Arg(64)->Arg(10'000)->Threads(2);
 BENCHMARK(native_cold)->Arg(100'000)->Threads(2);
 
-// The same through the calls of the seeds: by device number and address.
+// The same through the calls of AllocationClient: by device number and address.
 void keyed(benchmark::State& state, bool cold) {
     const auto live = static_cast<size_t>(state.range(0));
     const int device = state.thread_index();
@@ -197,7 +197,7 @@ BENCHMARK(keyed_warm)->Arg(64)->Arg(10'000)->Arg(100'000)->Arg(500'000);
 BENCHMARK(keyed_cold)->Arg(100'000)->Arg(500'000);
 BENCHMARK(keyed_warm)->Arg(64)->Arg(10'000)->Threads(2);
 
-// A name that is known, around an operation.
+// A known name around an operation.
 void scope(benchmark::State& state) {
     Samples samples;
     for (auto _ : state) {

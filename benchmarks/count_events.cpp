@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Does a number of pairs of events and nothing else, to be counted by callgrind: the difference of two runs, divided by
-// the difference of their events, is the number of instructions an event, and does not wobble.
+// Performs N pairs of events and nothing else, for callgrind: the difference of two runs divided by the difference of their
+// events is the number of instructions per event. It does not depend on other load.
 //     count_events native|keyed|mesh PAIRS
 
 #include <cstdio>

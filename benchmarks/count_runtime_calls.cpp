@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Allocates and frees so many buffers by the runtime's API, for who counts instructions.
+// Allocates and frees N buffers through the runtime's API, for counting instructions.
 
 #include <cstdlib>
 #include <tt-metalium/distributed.hpp>

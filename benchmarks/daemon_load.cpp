@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// A process that holds memory and goes on allocating and freeing, as the benchmarks of the daemon need it:
+// A process that holds memory and keeps allocating and freeing, for the benchmarks of the daemon:
 //
 //     daemon_load DEVICES LIVE EVENTS_A_SECOND NAMES
 //
-// Says "ready" when LIVE allocations are there, then works at that rate (0: holds still, max: all it can) until its
-// standard input ends, and says how many events that were.
+// Prints "ready" when LIVE allocations exist, then works at that rate (0: idle, max: unlimited) until its standard input
+// ends, and prints the number of events.
 
 #include <poll.h>
 #include <time.h>
@@ -79,7 +79,7 @@ int main(int count, char** arguments) {
             usleep(10'000);
             continue;
         }
-        // In batches of 1,000 events; where the rate is kept, the time until the next one is slept away.
+        // In batches of 1,000 events; sleeps between batches to keep the rate.
         for (int i = 0; i < 500; ++i, at = (at + 1) % handles.size()) {
             ttmem_free(handles[at]);
             handles[at] = allocate(at);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What the observer costs an unmodified program: the same calls of the runtime's API, with nobody looking, with the
-// runtime's own reports, and under the observer. benchmarks/run starts this program once for each; TTMEM_BENCH_WAY tells
-// which it is. An operation is one event: an allocation or a free, or the launch of a program that ran before.
+// The cost of the observer in an unmodified program: the same calls of the runtime's API without tracking, with the
+// runtime's own reports, and under the observer. benchmarks/run starts this program once for each; TTMEM_BENCH_WAY
+// names the variant. An operation is one event: an allocation, a free, or the launch of a program that ran before.
 
 #include <cstdlib>
 #include <memory>
@@ -30,7 +30,7 @@ std::shared_ptr<MeshDevice> open_mesh(bool whole) {
 
 void allocate_and_free(benchmark::State& state, bool whole, bool with_scope) {
     const auto mesh = open_mesh(whole);
-    // Some are always live, as in a model.
+    // Some buffers are always live, as in a model.
     std::vector<std::shared_ptr<Buffer>> live;
     for (int i = 0; i < 1000; ++i) {
         live.push_back(Buffer::create(mesh.get(), 65'536, 2048, BufferType::DRAM));

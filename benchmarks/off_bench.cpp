@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What libttmem costs a process that is not tracked. A process of its own, since tracking is decided once.
+// The cost of libttmem in an untracked process. A separate process, because tracking is decided once.
 
 #include <cstdlib>
 
@@ -37,7 +37,7 @@ void run(benchmark::State& state, Work&& work) {
 void off_nothing(benchmark::State& state) {
     run(state, [](unsigned i) { benchmark::DoNotOptimize(i); });
 }
-// As a runtime calls it: behind the inline question.
+// As a runtime calls it: behind the inline check.
 void off_asked_first(benchmark::State& state) {
     run(state, [](unsigned i) {
         benchmark::DoNotOptimize(i);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Samples of short pieces of work, by the time-stamp counter, and their median: the mean of a busy machine says more
-// about the machine.
+// Samples of short pieces of work by the time-stamp counter, and their median: on a busy machine the mean mostly measures the
+// machine.
 
 #include <benchmark/benchmark.h>
 #include <x86intrin.h>
@@ -18,7 +18,7 @@ class Samples {
 public:
     Samples() { ticks_.reserve(1 << 16); }
 
-    // Times `work`, which does `operations` of the thing measured.
+    // Times `work`, which performs `operations` operations.
     template <class Work>
     void measure(unsigned operations, Work&& work) {
         operations_ = operations;
@@ -27,7 +27,7 @@ public:
         ticks_.push_back(__rdtsc() - before);
     }
 
-    // Sets the counters "median_ns" and "p99_ns", for one operation.
+    // Sets the counters "median_ns" and "p99_ns" per operation.
     void report(benchmark::State& state) {
         if (ticks_.empty()) {
             return state.SkipWithError("nothing was measured");

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Measures the dashboard as a whole: what it costs of a processor and of memory, and whether it grows.
+"""Measures the cost of the dashboard: CPU time, that of the daemon included, memory, and growth of memory.
 
 usage: top.py BIN-FOLDER BENCHMARKS-FOLDER OUTPUT.json [--quick] [--minutes N]
 
-A host of 32 devices, 64 processes on all of them and 100,000 live allocations, looked at twice a second: once while nothing
-happens, once while every process allocates and frees. With --minutes it goes on under that churn for so long, and tells how
-much memory came.
+The host has 32 devices, 64 processes on all of them and 100,000 live allocations, and the dashboard refreshes twice per second:
+once while no process allocates, once while every process allocates and frees. --minutes N then measures the growth of its memory
+during N minutes under that load.
 """
 
 import fcntl
@@ -25,13 +25,25 @@ import time
 from daemon import Host
 
 DEVICES, PROCESSES, LIVE = 32, 64, 100_000
-RATE = 2000  # events a second of each process: all of them change between two looks
+RATE = 2000  # events per second and process: every figure changes between two refreshes
 SCREENS = {"overview": "0", "breakdown": "1", "charts": "2", "allocations": "4", "map": "5", "events": "6"}
 TICKS = os.sysconf("SC_CLK_TCK")
 
 
+def cpu_seconds(pid):
+    with open(f"/proc/{pid}/stat", encoding="utf-8") as file:
+        fields = file.read().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / TICKS
+
+
+def cpu_share(pid, seconds):
+    cpu, start = cpu_seconds(pid), time.monotonic()
+    time.sleep(seconds)
+    return round((cpu_seconds(pid) - cpu) / (time.monotonic() - start), 4)
+
+
 class Top:
-    """The dashboard on a terminal of 200 by 60 that takes whatever it writes."""
+    """The dashboard on a terminal of 200 by 60 that discards the output."""
 
     def __init__(self, program, environment, *arguments):
         self.terminal, other = pty.openpty()
@@ -53,22 +65,19 @@ class Top:
                 except OSError:  # it has ended
                     return
 
-    def cpu_seconds(self):
-        with open(f"/proc/{self.process.pid}/stat", encoding="utf-8") as file:
-            fields = file.read().rsplit(")", 1)[1].split()
-        return (int(fields[11]) + int(fields[12])) / TICKS
-
     def memory_bytes(self):
         with open(f"/proc/{self.process.pid}/status", encoding="utf-8") as file:
             return next(int(line.split()[1]) * 1024 for line in file if line.startswith("VmRSS"))
 
-    def measure(self, seconds):
-        self.watch(3)  # until it has settled on that screen
-        cpu, start, written = self.cpu_seconds(), time.monotonic(), self.written
+    def measure(self, daemon, seconds):
+        self.watch(3)  # until the screen has settled
+        cpu, daemon_cpu = cpu_seconds(self.process.pid), cpu_seconds(daemon)
+        start, written = time.monotonic(), self.written
         self.watch(seconds)
         took = time.monotonic() - start
-        return {"cpu_share": round((self.cpu_seconds() - cpu) / took, 4), "memory_bytes": self.memory_bytes(),
-                "written_bytes_per_second": round((self.written - written) / took)}
+        return {"cpu_share": round((cpu_seconds(self.process.pid) - cpu) / took, 4),
+                "daemon_cpu_share": round((cpu_seconds(daemon) - daemon_cpu) / took, 4),
+                "memory_bytes": self.memory_bytes(), "written_bytes_per_second": round((self.written - written) / took)}
 
     def close(self):
         self.process.send_signal(signal.SIGTERM)
@@ -82,14 +91,15 @@ def on_host(programs, benchmarks, rate, seconds, minutes=0):
         for _ in range(PROCESSES):
             host.load(DEVICES, LIVE // PROCESSES, rate, names=100)
         host.wait_for_loads()
+        time.sleep(3)  # until the daemon has read all ledgers
+        result = {"without a dashboard": {"daemon_cpu_share": cpu_share(host.daemon.pid, seconds)}}
         top = Top(programs / "ttmem", host.environment, "--refresh", "500")
-        result = {}
         for name, key in SCREENS.items():
             top.press(key)
-            result[name] = top.measure(seconds)
+            result[name] = top.measure(host.daemon.pid, seconds)
         if minutes:
             top.press("0")
-            top.watch(30)  # its hour of samples begins to fill
+            top.watch(30)  # until the histories of the charts have their memory
             before = top.memory_bytes()
             top.watch(minutes * 60)
             result["growth"] = {"minutes": minutes, "before_bytes": before, "after_bytes": top.memory_bytes()}

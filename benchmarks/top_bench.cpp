@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// How long a picture of the dashboard takes: 32 devices, 64 processes, at three sizes; and what a view costs that arrives.
+// The time to draw a frame of the dashboard (32 devices, 64 processes, three sizes) and to read an arriving view.
 
 #include <benchmark/benchmark.h>
 
 #include "tui/models_test_support.hpp"
 #include "tui/screens.hpp"
-#include "view/change.hpp"
-#include "view/json.hpp"
+#include "view/json/json.hpp"
+#include "view/model/change.hpp"
 
 namespace ttmem::tui {
 namespace {
@@ -17,14 +17,18 @@ void draw_screen(benchmark::State& state) {
     Ui ui;
     ui.screen = static_cast<Screen>(state.range(0));
     if (ui.screen == Screen::allocations) {
-        model.take({"", view::groups_by_name(), ""});
+        model.take({{}, view::groups_by_name(), ""});
     } else if (ui.screen == Screen::map) {
-        model.take({"", a_map(), ""});
+        model.take({{}, a_map(), ""});
     } else if (ui.screen == Screen::breakdown) {
-        model.take({"", some_cores(), ""});
+        model.take({{}, some_cores(), ""});
     } else if (ui.screen == Screen::events) {
-        for (int i = 0; i < 300; ++i) {
-            model.take({"", some_events(), ""});
+        for (uint64_t i = 0; i < 300; ++i) {
+            view::EventsView events = some_events();
+            for (view::EventView& event : events.events) {
+                event.sequence += i * 10;
+            }
+            model.take({{}, std::move(events), ""});
         }
     }
     const Size size{static_cast<int>(state.range(2)), static_cast<int>(state.range(1))};
@@ -43,7 +47,7 @@ void take_a_change(benchmark::State& state) {
     view::View view = galaxy();
     const std::string text = view::to_json(view);  // all of it has changed
     for (auto _ : state) {
-        apply(*view::change_from_json(text), view);
+        apply(*view::from_json<view::ViewChange>(text), view);
     }
     state.counters["bytes"] = static_cast<double>(text.size());
 }

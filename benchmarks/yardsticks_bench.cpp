@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What the cost of an event is compared with, measured in the same run: the old way (a blocking send to a server) and
-// the least that a way through shared memory can do.
+// Yardsticks for the cost of an event, measured in the same run: the earlier design (a blocking send to a server) and the
+// minimum that any design with shared memory must do.
 
 #include <sys/socket.h>
 #include <unistd.h>
@@ -15,14 +15,14 @@
 namespace ttmem::benchmarks {
 namespace {
 
-// A 144-byte message of the classic wire to a peer that does nothing but drain.
+// A 144-byte message of the classic wire to a peer that only drains.
 void socket_send(benchmark::State& state) {
     std::array<int, 2> ends{};
     if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends.data()) != 0) {
         return state.SkipWithError("socketpair failed");
     }
     std::thread peer([&] {
-        std::array<char, 144> buffer{};  // a message at a time, as the old server reads
+        std::array<char, 144> buffer{};  // one message at a time, as the earlier server reads
         while (read(ends[1], buffer.data(), buffer.size()) > 0) {
         }
     });

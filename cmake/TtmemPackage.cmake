@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# The Debian package, made by CPack ('./dev package'). It holds all that 'cmake --install' installs, and beside that what
-# belongs to a system and to no other prefix: the component "service", which 'cmake --install' leaves alone.
+# The Debian package, made by CPack ('./dev package'). It has everything that 'cmake --install' installs, and the component
+# "service" with files that belong to the system and not to a prefix.
 
 set(packaging "${PROJECT_SOURCE_DIR}/packaging")
 
@@ -10,7 +10,7 @@ install(FILES "${packaging}/sysusers.d/ttmem.conf" DESTINATION lib/sysusers.d CO
 install(FILES "${packaging}/tmpfiles.d/ttmem.conf" DESTINATION lib/tmpfiles.d COMPONENT service EXCLUDE_FROM_ALL)
 install(FILES "${packaging}/ttmemd.toml" DESTINATION /etc/ttmem COMPONENT service EXCLUDE_FROM_ALL)
 
-# It finds its prefix by its own place, so that it is right in each.
+# The file derives the prefix from its own path, so it is right in every prefix.
 configure_file("${packaging}/ttmem.pc.in" "${PROJECT_BINARY_DIR}/ttmem.pc" @ONLY)
 install(FILES "${PROJECT_BINARY_DIR}/ttmem.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
 
@@ -32,13 +32,13 @@ set(CPACK_INSTALL_DEFAULT_DIRECTORY_PERMISSIONS
 set(CPACK_STRIP_FILES ON)
 set(CPACK_PACKAGE_CONTACT "ttmem <root@localhost>")
 set(CPACK_PACKAGE_DESCRIPTION
-    "Each process that uses a Tenstorrent device writes what it allocates into shared memory of its own; ttmem reads it, and
-the daemon ttmemd keeps history, sees deaths and answers everybody who asks. Holds the programs, the client library with
-its headers, a simulated runtime and the unit of the daemon.")
+    "Each process that uses a Tenstorrent device records its allocations in its own shared memory. ttmem reads it; the daemon
+ttmemd keeps history, detects processes that die, and serves an API. Contains the programs, the client library with its
+headers, a simulated runtime and the daemon's service.")
 
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION utils)
-# What the programs need is read from the programs. Their own libraries are not another package's.
+# Dependencies are read from the programs. Our own libraries are part of this package.
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS "${CMAKE_LIBRARY_OUTPUT_DIRECTORY}")
 set(CPACK_DEBIAN_PACKAGE_DEPENDS "passwd")

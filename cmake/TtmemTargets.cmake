@@ -1,19 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# The words in which every folder describes itself:
+# The functions with which each folder describes its targets:
 #
 #   ttmem_library(<name> a.cpp ... [USES other ...])          static library ttmem_<name>; without sources: headers only
-#   ttmem_program(<name> a.cpp ... [LIBS lib ...])            executable in bin/, installed
+#   ttmem_program(<name> a.cpp ... [LIBS lib ...])            executable in bin/, installed, part of the target 'programs'
 #   ttmem_test(<name> a_test.cpp ... [LIBS lib ...] [LABELS label ...] [RESOURCE_LOCK host] [TIMEOUT seconds]
 #              [DEPENDS target ...] [OWN_MAIN] [ONE_THREAD])
-#       ONE_THREAD: nothing in it happens at the same time, so the thread sanitizer has nothing to look at
+#       ONE_THREAD: the test has one thread, so ThreadSanitizer does not run it
+#   ttmem_test_program(<name> a.cpp ... [LIBS lib ...])       a program that a test runs
+#   ttmem_script_test(<name> COMMAND command ... [LABELS label ...] [RESOURCE_LOCK host] [TIMEOUT seconds])
+#       a test that is not a GoogleTest; exit code 77 means skipped
+#   ttmem_long_test(<name> <test> <environment ...>)          a GoogleTest program once more, with more work
 #   ttmem_bench(<name> a_bench.cpp ... [LIBS lib ...])
 #   ttmem_fuzzer(<name> a_fuzz.cpp ... [LIBS lib ...] [CORPUS folder] [RUNS count])
 #
-# After USES and LIBS stands the name of a folder ("segment", "sources/segments"), of a package of the table below
-# ("fmt"), or any other CMake target. Labels: fast (the default), crash, stress, e2e, fuzz, lint.
+# USES and LIBS take the name of a folder ("segment", "sources/segments"), of a package in the table below ("fmt"), or any
+# other CMake target. Labels: fast (the default), crash, stress, e2e, fuzz, lint, and long, which only './dev test long' runs.
 
-# One line a package: name, find_package name, target. A package is looked for when a target first asks for it.
+# One line per package: name, find_package name, target. CMake searches for a package when a target first uses it.
 set(TTMEM_PACKAGES
     "benchmark|benchmark|benchmark::benchmark"
     "benchmark_main|benchmark|benchmark::benchmark_main"
@@ -30,7 +34,7 @@ set(TTMEM_PACKAGES
     "threads|Threads|Threads::Threads"
     "tomlplusplus|tomlplusplus|tomlplusplus::tomlplusplus")
 
-# Gives in <result> the CMake targets that <names> stand for.
+# Sets <result> to the CMake targets for the given names.
 function(ttmem_resolve_libraries result)
     set(targets)
     foreach(name IN LISTS ARGN)
@@ -60,12 +64,13 @@ function(ttmem_resolve_libraries result)
     set(${result} ${targets} PARENT_SCOPE)
 endfunction()
 
-# Every target sees src/ and include/ as include roots.
+# The include roots of every target.
 function(ttmem_include_roots target scope)
-    target_include_directories(${target} ${scope} "${PROJECT_SOURCE_DIR}/src" "${PROJECT_SOURCE_DIR}/include")
+    target_include_directories(${target} ${scope} "${PROJECT_SOURCE_DIR}/src" "${PROJECT_SOURCE_DIR}/include"
+                               "${PROJECT_SOURCE_DIR}")
 endfunction()
 
-# Most of compiling a file is reading headers, so a test run compiles a dozen files of a target as one.
+# Most of the compile time goes into headers, so the presets compile up to 12 files of a target as one. 'alone' does not.
 function(ttmem_compile_together target)
     if(TTMEM_UNITY_BUILD)
         set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 12)
@@ -80,7 +85,7 @@ function(ttmem_library name)
     list(FILTER sources EXCLUDE REGEX "\\.(h|hpp)$")
     if(sources)
         add_library(${target} STATIC ${ARG_UNPARSED_ARGUMENTS})
-        # An internal archive is no result: it stays in the build folder.
+        # Internal archives stay in the build folder.
         set_target_properties(${target} PROPERTIES ARCHIVE_OUTPUT_DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}")
         ttmem_include_roots(${target} PUBLIC)
         target_link_libraries(${target} PUBLIC ${uses})
@@ -92,6 +97,8 @@ function(ttmem_library name)
     endif()
 endfunction()
 
+# What './dev run' builds.
+add_custom_target(programs)
 function(ttmem_program name)
     cmake_parse_arguments(PARSE_ARGV 1 ARG "" "" "LIBS")
     ttmem_resolve_libraries(libs ${ARG_LIBS})
@@ -99,13 +106,14 @@ function(ttmem_program name)
     ttmem_include_roots(${name} PRIVATE)
     target_link_libraries(${name} PRIVATE ${libs})
     ttmem_compile_together(${name})
-    # One run path for both, in place and installed: where they differ, CMake fills up with colons, and an empty entry of a
-    # run path means the current folder.
+    # The same run path in the build tree and installed. If they differ, CMake pads with colons, and an empty entry of a run
+    # path means the current folder.
     set_target_properties(${name} PROPERTIES BUILD_WITH_INSTALL_RPATH ON INSTALL_RPATH "$ORIGIN/../lib")
     install(TARGETS ${name} RUNTIME)
+    add_dependencies(programs ${name})
 endfunction()
 
-# Helper programs of the tests and the tests themselves stay out of bin/ and know where the results are.
+# Tests and the programs that they run stay out of bin/. The definitions tell them where everything is.
 function(ttmem_test_settings target)
     set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/test-bin")
     ttmem_include_roots(${target} PRIVATE)
@@ -115,15 +123,15 @@ function(ttmem_test_settings target)
         TTMEM_BIN_DIR="${CMAKE_RUNTIME_OUTPUT_DIRECTORY}"
         TTMEM_LIB_DIR="${CMAKE_LIBRARY_OUTPUT_DIRECTORY}"
         TTMEM_TEST_BIN_DIR="${CMAKE_BINARY_DIR}/test-bin"
-        TTMEM_SHARED_DATA="${TTMEM_SHARED_DATA}")
+        TTMEM_TEST_DATA="${PROJECT_SOURCE_DIR}/tests/data")
 endfunction()
 
-# All that 'ctest' needs, and nothing else: what a sanitizer preset builds.
+# Everything that 'ctest' needs. The sanitizer presets build only this.
 if(TTMEM_BUILD_TESTS)
     add_custom_target(ttmem_tests)
 endif()
 
-# ttmem_test_program(<name> a.cpp ... [LIBS lib ...]): a program that a test starts; name it in the test's DEPENDS.
+# Name the program in the test's DEPENDS.
 function(ttmem_test_program name)
     if(NOT TTMEM_BUILD_TESTS)
         return()
@@ -136,10 +144,10 @@ function(ttmem_test_program name)
     add_dependencies(ttmem_tests ${name})
 endfunction()
 
-# Most of a test run is compiling tests, and what they test is compiled elsewhere, as optimised as the preset says.
+# Tests are not optimised, because compiling them takes most of a test run. The code under test has the preset's options.
 set(TTMEM_TEST_OPTIONS -O0 -g1)
 
-# And half of compiling a test is reading GoogleTest: read once, by a program that is nothing else.
+# Half of compiling a test is parsing GoogleTest's headers. They are precompiled once, by an otherwise empty program.
 function(ttmem_read_test_headers_once)
     add_executable(ttmem_test_headers "${PROJECT_SOURCE_DIR}/tests/support/test_headers.cpp")
     ttmem_test_settings(ttmem_test_headers)
@@ -152,8 +160,8 @@ function(ttmem_read_test_headers_once)
         <optional> <set> <sstream> <string> <string_view> <thread> <utility> <vector>)
 endfunction()
 
-# Each TEST becomes a ctest named <name>/<Suite>.<Test>. RESOURCE_LOCK keeps tests that look at the whole host
-# apart from each other.
+# Each TEST becomes a ctest named <name>/<Suite>.<Test>. Tests that read the state of the whole host share a RESOURCE_LOCK, so
+# that they do not run at the same time.
 function(ttmem_test name)
     if(NOT TTMEM_BUILD_TESTS)
         return()
@@ -162,7 +170,7 @@ function(ttmem_test name)
     if(NOT ARG_LABELS)
         set(ARG_LABELS fast)
     endif()
-    # What no sanitizer stage runs need not be built there.
+    # Do not build what no sanitizer stage runs.
     if(TTMEM_SANITIZE AND (ARG_LABELS MATCHES "crash|e2e" OR (ARG_ONE_THREAD AND TTMEM_SANITIZE STREQUAL "thread")))
         return()
     endif()
@@ -193,8 +201,8 @@ function(ttmem_test name)
     gtest_discover_tests(${name} TEST_PREFIX "${name}/" NO_PRETTY_VALUES DISCOVERY_MODE PRE_TEST
         DISCOVERY_TIMEOUT 120)
 
-    # The discovery itself can't hand on a property that is a list (two labels), so ctest reads this file after it. A test
-    # that was not built carries the same labels, and thus fails instead of being left out.
+    # The discovery cannot pass on a property that is a list (two labels), so ctest reads this file afterwards. A test that
+    # was not built gets the same labels, so that it fails and is not left out.
     set(properties "LABELS \"${ARG_LABELS}\" TIMEOUT ${ARG_TIMEOUT}")
     if(ARG_RESOURCE_LOCK)
         string(APPEND properties " RESOURCE_LOCK \"${ARG_RESOURCE_LOCK}\"")
@@ -210,7 +218,6 @@ endif()
     set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES "${properties_file}")
 endfunction()
 
-# ttmem_script_test(<name> COMMAND command ... [LABELS label ...] [TIMEOUT seconds]): a test that is no GoogleTest.
 function(ttmem_script_test name)
     if(NOT TTMEM_BUILD_TESTS)
         return()
@@ -223,14 +230,23 @@ function(ttmem_script_test name)
         set(ARG_TIMEOUT 300)
     endif()
     add_test(NAME ${name} COMMAND ${ARG_COMMAND})
-    set_tests_properties(${name} PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT ${ARG_TIMEOUT})
+    set_tests_properties(${name} PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT ${ARG_TIMEOUT} SKIP_RETURN_CODE 77)
+    # Tests that share a lock run one after another, so ctest must start them first.
     if(ARG_RESOURCE_LOCK)
-        set_tests_properties(${name} PROPERTIES RESOURCE_LOCK "${ARG_RESOURCE_LOCK}")
+        set_tests_properties(${name} PROPERTIES RESOURCE_LOCK "${ARG_RESOURCE_LOCK}" COST 1000)
     endif()
 endfunction()
 
-# Benchmarks land in <build>/benchmarks/. Figures count from the release preset only; the dev preset compiles them
-# too, so that they can't rot.
+# The test program runs as a whole, with the given environment variables ("NAME=value") for more rounds or another seed.
+function(ttmem_long_test name test)
+    if(TARGET ${test} AND NOT TTMEM_SANITIZE)
+        add_test(NAME ${name} COMMAND ${CMAKE_COMMAND} -E env ${ARGN} $<TARGET_FILE:${test}>)
+        set_tests_properties(${name} PROPERTIES LABELS long TIMEOUT 7200)
+    endif()
+endfunction()
+
+# Benchmarks go to <build>/benchmarks/. Only the release preset gives valid figures; the dev preset compiles them to keep
+# them working.
 if(TTMEM_BUILD_BENCHMARKS)
     add_custom_target(benchmarks)
 endif()
@@ -250,8 +266,8 @@ function(ttmem_bench name)
     add_dependencies(benchmarks ${name})
 endfunction()
 
-# A fuzzer source defines LLVMFuzzerTestOneInput. The preset fuzz runs it for real (target: fuzzers); every other preset
-# replays the corpus, so that what was found once stays found under each compiler and sanitizer.
+# A fuzzer source defines LLVMFuzzerTestOneInput. The fuzz preset runs it with libFuzzer (target: fuzzers). Every other preset
+# replays the corpus, so that each compiler and sanitizer still finds what was found once.
 if(TTMEM_FUZZ)
     add_custom_target(fuzzers)
 endif()
@@ -265,7 +281,7 @@ function(ttmem_fuzzer name)
     if(ARG_CORPUS)
         cmake_path(ABSOLUTE_PATH ARG_CORPUS BASE_DIRECTORY "${CMAKE_CURRENT_SOURCE_DIR}" OUTPUT_VARIABLE corpus)
         if(NOT IS_DIRECTORY "${corpus}")
-            message(FATAL_ERROR "ttmem_fuzzer(${name}): there is no corpus folder ${corpus}")
+            message(FATAL_ERROR "ttmem_fuzzer(${name}): the corpus folder ${corpus} is missing")
         endif()
     endif()
     if(NOT ARG_RUNS)
@@ -278,14 +294,18 @@ function(ttmem_fuzzer name)
     if(TTMEM_FUZZ)
         target_link_options(${name} PRIVATE -fsanitize=fuzzer)
         add_dependencies(fuzzers ${name})
-        # What the run finds goes to the build folder and never into the corpus of the repository. The number of
-        # runs bounds it; the time is a safety net for a slow machine.
+        # New inputs go to the build folder, never into the corpus of the repository. The number of runs limits it; the time
+        # is for slow machines.
         set(scratch "${CMAKE_CURRENT_BINARY_DIR}/${name}-found")
         file(MAKE_DIRECTORY "${scratch}")
         add_test(NAME ${name}/bounded_run
             COMMAND ${name} -seed=1 -runs=${ARG_RUNS} -max_total_time=120 -timeout=20 -print_final_stats=1
                     -artifact_prefix=${scratch}/ "${scratch}" ${corpus})
         set_tests_properties(${name}/bounded_run PROPERTIES LABELS fuzz TIMEOUT 600)
+        add_test(NAME long/${name}
+            COMMAND ${name} -max_total_time=1200 -timeout=20 -print_final_stats=1
+                    -artifact_prefix=${scratch}/ "${scratch}" ${corpus})
+        set_tests_properties(long/${name} PROPERTIES LABELS long TIMEOUT 1800)
         if(corpus)
             add_test(NAME ${name}/corpus COMMAND ${name} -runs=0 -artifact_prefix=${scratch}/ ${corpus})
             set_tests_properties(${name}/corpus PROPERTIES LABELS fuzz TIMEOUT 300)

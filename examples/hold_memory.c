@@ -22,10 +22,10 @@ enum {
     L1_BANKS = 56 /* compute cores, 8 x 7 */
 };
 
-/* What the device is. Whoever looks learns from this how much there is, and where. */
+/* Describes the device: how much memory it has, and where. */
 static ttmem_device register_chip(uint32_t number) {
     ttmem_device_info info = {0};
-    info.asic_id = 0x2620a1 + number; /* unique for ever; 0 where the runtime does not know it */
+    info.asic_id = 0x2620a1 + number; /* unique; 0 where the runtime does not know it */
     info.logical_id = number;
     info.arch = TTMEM_ARCH_WORMHOLE_B0;
     info.grid_x = 8;
@@ -74,9 +74,10 @@ int main(void) {
         chips[number] = register_chip(number);
     }
     const ttmem_set set = ttmem_open_set(chips, CHIPS, "mesh 1x2");
+    ttmem_describe_mesh(set, 1, CHIPS);
     uint64_t next_address = DRAM_BASE;
 
-    /* What is allocated inside a scope carries its name: "decoder.0/ttnn::matmul". */
+    /* An allocation inside a scope carries its name: "decoder.0/ttnn::matmul". */
     ttmem_scope_push("decoder.0");
     const ttmem_handle cache = allocate_tensor(set, 64 << 20, &next_address, 1);
     ttmem_tag(cache, "kv_cache");
@@ -88,7 +89,7 @@ int main(void) {
     ttmem_scope_pop();
     ttmem_scope_pop();
 
-    /* A program owns circular buffers, each of so many bytes on each of its cores, and the text of its kernels. */
+    /* A program owns circular buffers, each of N bytes on each of its cores, and the text of its kernels. */
     const uint64_t program = 7;
     ttmem_cores cores = {{0}};
     ttmem_cores_add(&cores, 0, 0, 7, 6);
@@ -99,7 +100,7 @@ int main(void) {
     ttmem_scope_pop();
     ttmem_load_kernel(set, 8, TTMEM_KERNEL_DISPATCH, 47104);
 
-    /* What is freed is gone at once; what stays until the set is closed goes with it. */
+    /* A free takes effect at once. Closing the set frees everything that is left in it. */
     ttmem_free(temporary);
 
     puts("ready");

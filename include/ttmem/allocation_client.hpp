@@ -8,7 +8,7 @@
 //           live entry at that device and address. Address 0 is a hooked buffer: listed as planned, adding 0.
 // CBs       a multiset of (device, address, size).
 // Kernels   a repeated load changes nothing; one unload removes it.
-// A free of something unknown is counted and named, and subtracts nothing.
+// A free of something unknown is counted and listed, and subtracts nothing.
 
 #include <cstdint>
 

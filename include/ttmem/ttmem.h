@@ -3,11 +3,11 @@
 #define TTMEM_TTMEM_H
 
 /*
- * ttmem: report device memory to whoever looks, for tens of nanoseconds an event.
+ * ttmem: report device memory to monitoring tools, at tens of nanoseconds per event.
  *
  * A runtime calls these functions where it allocates and frees. Each event goes into a shared-memory segment of this
  * process, which `ttmem status`, `ttmem allocations` and the daemon read. Nothing here blocks on another process, makes
- * a thread, raises a signal or aborts; whatever goes wrong turns tracking off, with one line on standard error.
+ * a thread, raises a signal or aborts; an error turns tracking off, with one line on standard error.
  *
  *     ttmem_device_info info = {0};
  *     info.logical_id = 0;
@@ -40,8 +40,18 @@ extern "C" {
 
 #pragma GCC visibility push(default)
 
-/* What kind of memory an allocation takes. The first five are tt-metal's BufferType. */
-typedef enum ttmem_kind {
+/* In C++ an enumeration may then hold any 32-bit value, as in C. */
+#ifdef __cplusplus
+#define TTMEM_ENUM_BASE : uint32_t
+#else
+#define TTMEM_ENUM_BASE
+#endif
+
+/*
+ * The kind of memory that an allocation takes. The first five are tt-metal's BufferType. A call with any other number is
+ * counted as inexact and records nothing.
+ */
+typedef enum ttmem_kind TTMEM_ENUM_BASE {
     TTMEM_DRAM = 0,
     TTMEM_L1 = 1,
     TTMEM_SYSTEM_MEMORY = 2, /* host memory: listed, and in no device total */
@@ -64,7 +74,7 @@ typedef uint32_t ttmem_device; /* 0: none */
 typedef uint32_t ttmem_set;    /* 0: none */
 typedef uint64_t ttmem_handle; /* 0: not recorded; freeing it does nothing */
 
-typedef enum ttmem_arch {
+typedef enum ttmem_arch TTMEM_ENUM_BASE {
     TTMEM_ARCH_UNKNOWN = 0,
     TTMEM_ARCH_GRAYSKULL = 1,
     TTMEM_ARCH_WORMHOLE_B0 = 2,
@@ -72,14 +82,14 @@ typedef enum ttmem_arch {
     TTMEM_ARCH_QUASAR = 4
 } ttmem_arch;
 
-typedef enum ttmem_direction { TTMEM_BOTTOM_UP = 0, TTMEM_TOP_DOWN = 1 } ttmem_direction;
+typedef enum ttmem_direction TTMEM_ENUM_BASE { TTMEM_BOTTOM_UP = 0, TTMEM_TOP_DOWN = 1 } ttmem_direction;
 
-/* ---- is anyone listening? ---------------------------------------------------------------------------------------- */
+/* ---- is tracking on? --------------------------------------------------------------------------------------------- */
 
 /* Nonzero until tracking is found to be off. Read it through ttmem_enabled(). */
 extern int ttmem_maybe_enabled;
 
-/* Decides once, from the environment, and then repeats the answer. */
+/* Reads the environment once and returns the same answer from then on. */
 int ttmem_decide_enabled(void);
 
 /* Off costs one predicted branch. */
@@ -90,7 +100,7 @@ static inline int ttmem_enabled(void) {
 
 /* ---- devices and sets -------------------------------------------------------------------------------------------- */
 
-/* The memory of one kind on one device. banks == 0 says that the kind does not exist or is not known. */
+/* The memory of one kind on one device. banks == 0: the kind does not exist or is not known. */
 typedef struct ttmem_memory_info {
     uint64_t base;          /* lowest allocatable address in a bank */
     uint64_t size_per_bank; /* allocatable bytes in a bank, from base up */
@@ -102,8 +112,8 @@ typedef struct ttmem_memory_info {
 } ttmem_memory_info;
 
 typedef struct ttmem_device_info {
-    uint64_t asic_id;            /* unique for ever; 0 where unknown */
-    uint32_t logical_id;         /* what this process calls the device */
+    uint64_t asic_id;            /* unique; 0 where unknown */
+    uint32_t logical_id;         /* the number of the device in this process */
     uint32_t arch;               /* ttmem_arch */
     uint16_t grid_x, grid_y;     /* compute cores; 0 where unknown */
     uint32_t reserved;           /* 0 */
@@ -111,19 +121,25 @@ typedef struct ttmem_device_info {
     ttmem_memory_info memory[5]; /* by ttmem_kind: DRAM, L1, (system memory), L1_SMALL, TRACE */
 } ttmem_device_info;
 
-/* Makes a device known, or brings it up to date where it is known already (by asic_id, else by logical_id). */
+/* Registers a device, or updates it if it is registered already (by asic_id, else by logical_id). */
 ttmem_device ttmem_register_device(const ttmem_device_info* info);
 
 /*
- * Opens a device set: one for each allocator, that is for a single device, a mesh or a submesh. An allocation in a set
- * counts on each of its members; the same members may be in several sets. `label` may be null.
+ * Opens a device set: one per allocator, that is for a single device, a mesh or a submesh. An allocation in a set counts
+ * on each of its members; a device may be in several sets. `label` may be null.
  */
 ttmem_set ttmem_open_set(const ttmem_device* members, uint32_t count, const char* label);
 
-/* Everything in the set is gone, and so is the set: device close. */
+/*
+ * Gives a set the shape of a mesh: its members fill the rows one after another, in the order given to ttmem_open_set().
+ * Has no effect unless rows x columns is the number of members.
+ */
+void ttmem_describe_mesh(ttmem_set set, uint32_t rows, uint32_t columns);
+
+/* Frees everything in the set and closes it: device close. */
 void ttmem_close_set(ttmem_set set);
 
-/* Everything in the set is gone, and the set goes on: bulk free. */
+/* Frees everything in the set, which stays open: bulk free. */
 void ttmem_clear_set(ttmem_set set);
 
 /* ---- allocations ------------------------------------------------------------------------------------------------- */
@@ -132,13 +148,13 @@ void ttmem_clear_set(ttmem_set set);
  * Records a live allocation, on each member of the set.
  *   kind       a ttmem_kind, with TTMEM_PLANNED or TTMEM_VIEW where it is one
  *   requested  logical bytes on one device
- *   reserved   what the allocator gave away for it on one device, all banks together, or TTMEM_UNKNOWN
- *   owner      the runtime's own id of the buffer, shown as it is
+ *   reserved   bytes that the allocator took for it on one device, in all banks, or TTMEM_UNKNOWN
+ *   owner      the runtime's id of the buffer, shown unchanged
  */
 ttmem_handle ttmem_allocate(ttmem_set set, uint32_t kind, uint64_t address, uint64_t requested,
                             uint64_t reserved, uint64_t owner);
 
-/* Freeing twice, or something that never was, is counted and changes nothing. Any thread may free. */
+/* A double free, or a free of an unknown handle, is counted and changes nothing. Any thread may free. */
 void ttmem_free(ttmem_handle handle);
 
 /* ---- names ------------------------------------------------------------------------------------------------------- */
@@ -175,28 +191,35 @@ ttmem_handle ttmem_allocate_cb(ttmem_set set, uint64_t program, uint64_t address
 /* The kernel text of a program, by type. Loading it again on the same devices changes nothing and gives the same handle. */
 ttmem_handle ttmem_load_kernel(ttmem_set set, uint64_t program, ttmem_kind kernel_kind, uint64_t bytes);
 
-/* The program has died, and with it all its circular buffers and kernels, in every set. */
+/* Frees all circular buffers and kernels of a program that has ended, in every set. */
 void ttmem_program_gone(uint64_t program);
 
-/* ---- what failed ------------------------------------------------------------------------------------------------- */
+/* ---- failures ---------------------------------------------------------------------------------------------------- */
 
-typedef struct ttmem_failure {
-    uint32_t set;
-    uint32_t kind;      /* ttmem_kind of the request; TTMEM_CB for a clash */
-    uint64_t requested; /* logical bytes asked for, on one device */
-    /* Bytes that would have been taken in one bank; for a clash the address where the circular buffers end. */
-    uint64_t needed;
-    uint64_t free; /* free bytes in one bank */
-    /* The largest free block in one bank; for a clash the address of the lowest L1 buffer in the way. */
-    uint64_t largest_free;
-    uint64_t program;        /* 0 where there is none */
-    ttmem_handle in_the_way; /* the allocation in the way; 0 where not known */
-    uint16_t core_x, core_y; /* a core where it clashes */
-    uint32_t reserved;       /* 0 */
-} ttmem_failure;
+/* An allocation that found no memory. */
+typedef struct ttmem_out_of_memory {
+    ttmem_set set;
+    uint32_t kind;                  /* ttmem_kind of the request */
+    uint64_t requested;             /* logical bytes on one device */
+    uint64_t needed_per_bank;       /* bytes that the allocator would have taken in one bank */
+    uint64_t free_per_bank;         /* free bytes in one bank */
+    uint64_t largest_free_per_bank; /* bytes of the largest free block in one bank */
+} ttmem_out_of_memory;
 
-void ttmem_allocation_failed(const ttmem_failure* failure);
-void ttmem_cb_clashed(const ttmem_failure* failure);
+/* The circular buffers of a program reach into an L1 buffer. */
+typedef struct ttmem_cb_clash {
+    ttmem_set set;
+    uint16_t core_x, core_y; /* a core where they overlap */
+    uint64_t program;        /* 0 where unknown */
+    uint64_t requested;      /* bytes of the program's circular buffers on that core */
+    uint64_t cb_end;         /* the address where the circular buffers end */
+    uint64_t lowest_buffer;  /* the address of the lowest L1 buffer */
+    uint64_t free_per_bank;  /* free bytes of L1 in one bank */
+    ttmem_handle blocker;    /* the allocation at lowest_buffer; 0 where unknown */
+} ttmem_cb_clash;
+
+void ttmem_allocation_failed(const ttmem_out_of_memory* failure);
+void ttmem_cb_clashed(const ttmem_cb_clash* clash);
 
 /* ---- the calls of tt::tt_metal::AllocationClient (see allocation_client.hpp), keyed by device number and address --- */
 

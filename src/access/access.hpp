@@ -1,47 +1,96 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Where a face gets its view: from the daemon where one runs, else by looking directly at every segment that this user may
-// read. Both give the same numbers; the daemon shows a user also the totals of others, and knows what happened.
+// Answers a question (view/questions/questions.hpp): asks the daemon if one runs, else reads every segment that this
+// user may read. Both give the same figures. The daemon also has the totals of other users, and the history.
 
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "access/daemon_client.hpp"
+#include "access/direct_host.hpp"
 #include "base/error.hpp"
-#include "view/chronicle.hpp"
-#include "view/view.hpp"
+#include "view/json/json.hpp"
+#include "view/questions/questions.hpp"
 
 namespace ttmem::access {
 
 template <class View>
-struct Answer {
+struct Reply {
     View view;
     std::vector<std::string> notices;  // for standard error: "process 4711's segment lacks a seal, skipped"
 };
 
-enum class Way : uint8_t { daemon_if_there, direct };
+enum class ReadMode : uint8_t { daemon_first, direct };
 
-base::Expected<Answer<view::View>> status(Way way);
+// Returns an error if the device or the process of the query does not exist, or if the question needs a daemon and
+// none runs.
+template <class Question>
+base::Expected<Reply<typename Question::View>> ask(const typename Question::Query& query = {},
+                                                   ReadMode mode = ReadMode::daemon_first);
 
-// An error where the device or the process asked for is not there, and where the cursor is not one of this list.
-base::Expected<Answer<view::AllocationView>> allocations(const census::AllocationQuery& query, Way way);
+// One answer of the daemon, which may be the first page of several.
+template <class Question>
+base::Expected<typename Question::View> ask_page(const typename Question::Query& query) {
+    const auto body = get(view::target_of<Question>(query));
+    if (!body) {
+        return tl::unexpected(body.error());
+    }
+    auto view = view::from_json<typename Question::View>(*body);
+    if (!view) {
+        return base::error(base::Error::Code::failed,
+                           "the daemon's answer can't be read: " + view.error().text);
+    }
+    return view;
+}
 
-// The same, in groups by query.group.
-base::Expected<Answer<view::GroupView>> groups(const census::AllocationQuery& query, Way way);
+// Returns Error::Code::gone if no daemon runs. Any other error means that a daemon runs and did not answer, or
+// refused.
+template <class Question>
+base::Expected<typename Question::View> ask_daemon(const typename Question::Query& query) {
+    auto view = ask_page<Question>(query);
+    if constexpr (requires { Question::next_page(query, *view); }) {
+        auto rest = view ? Question::next_page(query, *view) : std::nullopt;
+        while (rest) {
+            auto page = ask_page<Question>(*rest);
+            if (!page) {
+                return page;
+            }
+            rest = Question::next_page(*rest, *page);
+            Question::append(*view, std::move(*page));
+        }
+    }
+    return view;
+}
 
-base::Expected<Answer<view::ProgramView>> programs(const census::ProgramQuery& query, Way way);
-base::Expected<Answer<view::MapView>> map(const census::MapQuery& query, Way way);
-base::Expected<Answer<view::CoreView>> cores(const std::string& device, Way way);
-
-// What failed, and who holds the memory that ran out.
-base::Expected<Answer<view::WhyView>> why(const census::FailureQuery& query, Way way);
-
-// Only a daemon was there: an error where none runs.
-base::Expected<Answer<view::HistoryView>> history(const std::optional<uint32_t>& device,
-                                                  const std::optional<census::Kind>& kind, uint64_t since_ns);
-base::Expected<Answer<view::EventsView>> events(uint64_t since, uint64_t limit);
-base::Expected<Answer<view::SelfView>> self();
-base::Expected<Answer<view::PostMortemListView>> post_mortems();
-base::Expected<Answer<view::PostMortemView>> post_mortem(uint32_t pid, uint64_t limit);
+template <class Question>
+base::Expected<Reply<typename Question::View>> ask(const typename Question::Query& query, ReadMode mode) {
+    using View = typename Question::View;
+    std::string problem;  // set if a daemon runs but does not answer
+    if (mode == ReadMode::daemon_first) {
+        auto view = ask_daemon<Question>(query);
+        if (view) {
+            std::vector<std::string> notices = notices_of(inexactness_of(*view));
+            return Reply<View>{std::move(*view), std::move(notices)};
+        }
+        if (view.error().code == base::Error::Code::refused) {
+            return tl::unexpected(std::move(view.error()));
+        }
+        problem = view.error().code == base::Error::Code::gone ? "" : view.error().text;
+    }
+    const DirectHost host;
+    auto view = Question::answer(host, query);
+    if (!view) {
+        return problem.empty() ? tl::unexpected(std::move(view.error()))
+                               : base::error(base::Error::Code::failed, problem);
+    }
+    std::vector<std::string> notices = host.notices();
+    if (!problem.empty()) {
+        notices.insert(notices.begin(), problem + "; read directly instead");
+    }
+    return Reply<View>{std::move(*view), std::move(notices)};
+}
 
 }  // namespace ttmem::access

@@ -4,19 +4,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cstdlib>
 #include <string>
+
+#include "base/runtime_directory.hpp"
 
 namespace ttmem::access {
 
 namespace {
 
 constexpr const char* kSocket = "api.sock";
-
-const char* variable(const char* name) {
-    const char* value = std::getenv(name);
-    return value != nullptr && *value != '\0' ? value : nullptr;
-}
 
 bool is_own_directory(const std::filesystem::path& path) {
     struct stat info {};
@@ -26,17 +22,15 @@ bool is_own_directory(const std::filesystem::path& path) {
 }  // namespace
 
 std::vector<std::filesystem::path> api_sockets() {
-    if (const char* named = variable("TTMEM_RUNTIME_DIR")) {
-        return {std::filesystem::path(named) / kSocket};
+    const base::RuntimeDirectories directories = base::runtime_directories();
+    if (directories.named != nullptr) {
+        return {std::filesystem::path(directories.named) / kSocket};
     }
-    std::vector<std::filesystem::path> sockets = {std::filesystem::path("/run/ttmem") / kSocket};
-    if (const char* runtime = variable("XDG_RUNTIME_DIR")) {
-        sockets.push_back(std::filesystem::path(runtime) / "ttmem" / kSocket);
-    } else {
-        const std::filesystem::path temporary = "/tmp/ttmem-" + std::to_string(geteuid());
-        if (is_own_directory(temporary)) {
-            sockets.push_back(temporary / kSocket);
-        }
+    std::vector<std::filesystem::path> sockets = {std::filesystem::path(base::kHostRuntimeDirectory) /
+                                                  kSocket};
+    const std::filesystem::path of_user = directories.of_user;
+    if (!of_user.empty() && (!directories.is_user_in_tmp || is_own_directory(of_user))) {
+        sockets.push_back(of_user / kSocket);
     }
     return sockets;
 }

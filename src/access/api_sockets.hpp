@@ -6,9 +6,9 @@
 
 namespace ttmem::access {
 
-// Where a daemon may answer, in the order to try: in $TTMEM_RUNTIME_DIR alone where that is set; else in /run/ttmem, then
-// in this user's own directory ($XDG_RUNTIME_DIR/ttmem or /tmp/ttmem-<uid>). The one in /tmp counts only if it is this
-// user's, as anybody can make it.
+// The possible sockets of a daemon, in the order to try. If $TTMEM_RUNTIME_DIR is set, only the one in that
+// directory. Else the one in /run/ttmem, then the one in the user's own directory ($XDG_RUNTIME_DIR/ttmem or
+// /tmp/ttmem-<uid>). The directory in /tmp counts only if this user owns it, because any user can create it.
 std::vector<std::filesystem::path> api_sockets();
 
 }  // namespace ttmem::access

@@ -38,7 +38,7 @@ TEST(ApiSockets, TheDirectoryInTmpCountsOnlyIfItIsThisUsers) {
     if (geteuid() != 0) {
         GTEST_SKIP() << "only root can be another user";
     }
-    const uid_t user = 1'900'000'000 + static_cast<uid_t>(getpid());  // nobody's
+    const uid_t user = 1'900'000'000 + static_cast<uid_t>(getpid());  // an unused uid
     const std::string directory = "/tmp/ttmem-" + std::to_string(user);
     const auto sockets_of_user = [&](auto check) {
         test::expect_passes_in_child([&] {
@@ -50,16 +50,16 @@ TEST(ApiSockets, TheDirectoryInTmpCountsOnlyIfItIsThisUsers) {
     };
     const Path host("/run/ttmem/api.sock");
     const auto only_host = [&](const std::vector<Path>& sockets) { EXPECT_THAT(sockets, ElementsAre(host)); };
-    sockets_of_user(only_host);  // there is none
+    sockets_of_user(only_host);  // the directory does not exist
     ASSERT_EQ(mkdir(directory.c_str(), 0755), 0);
-    sockets_of_user(only_host);  // it is root's
+    sockets_of_user(only_host);  // root owns the directory
     ASSERT_EQ(chown(directory.c_str(), user, user), 0);
     sockets_of_user([&](const std::vector<Path>& sockets) {
         EXPECT_THAT(sockets, ElementsAre(host, Path(directory) / "api.sock"));
     });
     ASSERT_EQ(rename(directory.c_str(), (directory + "-real").c_str()), 0);
     ASSERT_EQ(symlink((directory + "-real").c_str(), directory.c_str()), 0);
-    sockets_of_user(only_host);  // a link can be turned to another directory later
+    sockets_of_user(only_host);  // a link can be changed to another directory later
     unlink(directory.c_str());
     rmdir((directory + "-real").c_str());
 }

@@ -2,33 +2,36 @@
 #include "access/event_parser.hpp"
 
 #include <algorithm>
+#include <cassert>
 #include <utility>
 
 namespace ttmem::access {
 
-EventParser::Fed EventParser::feed(std::string_view text, const TakeEvent& take) {
+EventParser::FeedResult EventParser::feed(std::string_view text, const TakeEvent& take) {
+    assert(take);
     while (!text.empty()) {
         if (std::exchange(after_return_, false) && text.front() == '\n') {
-            text.remove_prefix(1);  // a line may end in both
+            text.remove_prefix(1);  // a line may end with CR LF
             continue;
         }
-        // Not find_first_of(), which looks at each character by itself: a line may have a megabyte.
+        // Not find_first_of(), which is slow: a line may have a megabyte.
         const size_t line_feed = std::min(text.find('\n'), text.size());
         const size_t end = std::min(text.substr(0, line_feed).find('\r'), line_feed);
         if (line_.size() + event_.data.size() + end > most_bytes_) {
-            return Fed::is_too_long;
+            return FeedResult::is_too_long;
         }
         line_ += text.substr(0, end);
+        assert(line_.size() + event_.data.size() <= most_bytes_);
         if (end == text.size()) {
             break;
         }
         after_return_ = text[end] == '\r';
         text.remove_prefix(end + 1);
         if (!end_line(take)) {
-            return Fed::was_stopped;
+            return FeedResult::was_stopped;
         }
     }
-    return Fed::wants_more;
+    return FeedResult::wants_more;
 }
 
 bool EventParser::end_line(const TakeEvent& take) {
@@ -47,7 +50,7 @@ bool EventParser::end_line(const TakeEvent& take) {
         event_.event = value;
     } else if (field == "id" && value.find('\0') == std::string_view::npos) {
         event_.id = value;
-    }  // others, and comments, whose field is empty, mean nothing here
+    }  // other fields, and comments (with an empty field), are ignored
     line_.clear();
     return true;
 }
@@ -55,14 +58,15 @@ bool EventParser::end_line(const TakeEvent& take) {
 bool EventParser::end_event(const TakeEvent& take) {
     bool goes_on = true;
     if (!event_.data.empty()) {
-        event_.data.pop_back();  // the line end after the last line is none of it
+        assert(event_.data.back() == '\n');
+        event_.data.pop_back();  // the newline after the last line is not part of the data
         if (event_.event.empty()) {
             event_.event = "message";
         }
         goes_on = take(event_);
     }
     event_.event.clear();
-    event_.data.clear();  // the id stays
+    event_.data.clear();  // the id is kept
     return goes_on;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Server-sent events, out of bytes that come in pieces of any size.
+// Parses server-sent events from a stream of bytes, in pieces of any size.
 
 #include <cstddef>
 #include <functional>
@@ -10,36 +10,36 @@
 
 namespace ttmem::access {
 
-struct Event {
-    std::string event;  // "message" where it says nothing else
-    std::string id;     // of this one, or of the last before it that had one
+struct ServerSentEvent {
+    std::string event;  // "message" by default
+    std::string id;     // the id of this event, or of the last event that had one
     std::string data;
 };
 
-// Says false when it has enough.
-using TakeEvent = std::function<bool(const Event&)>;
+// Returns false to stop.
+using TakeEvent = std::function<bool(const ServerSentEvent&)>;
 
 class EventParser {
 public:
-    enum class Fed {
+    enum class FeedResult {
         wants_more,
-        was_stopped,  // by who takes the events
-        is_too_long,  // one event: nobody sends such
+        was_stopped,  // by the callback
+        is_too_long,  // one event exceeds the limit, which no daemon sends
     };
 
     explicit EventParser(size_t most_bytes) : most_bytes_(most_bytes) {}
 
-    Fed feed(std::string_view text, const TakeEvent& take);
+    FeedResult feed(std::string_view text, const TakeEvent& take);
 
 private:
     bool end_line(const TakeEvent& take);
     bool end_event(const TakeEvent& take);
 
-    // What one event has taken serves the next: they may have a megabyte each.
+    // The buffers are reused from event to event, because an event may have a megabyte.
     size_t most_bytes_;
     std::string line_;
     bool after_return_ = false;
-    Event event_;
+    ServerSentEvent event_;
 };
 
 }  // namespace ttmem::access

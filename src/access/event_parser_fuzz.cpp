@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// However a stream is cut into pieces, the events are the same, and none is longer than allowed. The first byte of an
-// input says how long the pieces are.
+// The events do not depend on how the stream is cut into pieces, and none exceeds the limit. The first byte of an
+// input is the length of the pieces.
 
 #include <algorithm>
 #include <cstdint>
@@ -22,7 +22,7 @@ std::string events_in(std::string_view text, size_t step) {
     while (!text.empty()) {
         const std::string_view piece = text.substr(0, step);
         text.remove_prefix(piece.size());
-        const auto fed = parser.feed(piece, [&](const ttmem::access::Event& event) {
+        const auto fed = parser.feed(piece, [&](const ttmem::access::ServerSentEvent& event) {
             if (event.data.size() > kMostBytes) {
                 fprintf(stderr, "an event of %zu bytes\n", event.data.size());
                 abort();
@@ -30,7 +30,7 @@ std::string events_in(std::string_view text, size_t step) {
             events += event.event + '\0' + event.id + '\0' + event.data + '\0';
             return true;
         });
-        if (fed != ttmem::access::EventParser::Fed::wants_more) {
+        if (fed != ttmem::access::EventParser::FeedResult::wants_more) {
             return events + "too long";
         }
     }

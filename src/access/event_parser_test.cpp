@@ -9,29 +9,29 @@
 
 namespace ttmem::access {
 
-static bool operator==(const Event& a, const Event& b) {
+static bool operator==(const ServerSentEvent& a, const ServerSentEvent& b) {
     return a.event == b.event && a.id == b.id && a.data == b.data;
 }
 
-static std::ostream& operator<<(std::ostream& out, const Event& event) {
+static std::ostream& operator<<(std::ostream& out, const ServerSentEvent& event) {
     return out << event.event << " #" << event.id << " '" << event.data << "'";
 }
 
 namespace {
 
 using testing::ElementsAre;
-using Fed = EventParser::Fed;
+using FeedResult = EventParser::FeedResult;
 
-std::vector<Event> events_in(std::string_view text, size_t step) {
-    std::vector<Event> events;
+std::vector<ServerSentEvent> events_in(std::string_view text, size_t step) {
+    std::vector<ServerSentEvent> events;
     EventParser parser(1000);
     for (size_t at = 0; at < text.size(); at += step) {
         EXPECT_EQ(parser.feed(text.substr(at, step),
-                              [&](const Event& event) {
+                              [&](const ServerSentEvent& event) {
                                   events.push_back(event);
                                   return true;
                               }),
-                  Fed::wants_more);
+                  FeedResult::wants_more);
     }
     return events;
 }
@@ -45,38 +45,39 @@ TEST(EventParser, TakesEventsApartHoweverTheyAreCut) {
         "data: unfinished\n";
     for (size_t step = 1; step <= text.size(); ++step) {
         EXPECT_THAT(events_in(text, step),
-                    ElementsAre(Event{"view", "7", "{\"a\":\n 1}"}, Event{"message", "7", "x"},
-                                Event{"message", "8", ""}));
+                    ElementsAre(ServerSentEvent{"view", "7", "{\"a\":\n 1}"},
+                                ServerSentEvent{"message", "7", "x"}, ServerSentEvent{"message", "8", ""}));
     }
 }
 
 TEST(EventParser, KnowsAllThreeLineEnds) {
     const std::string_view text = "data: a\r\n\r\ndata: b\r\rdata: c\n\r\ndata: d\r\n\n";
     for (size_t step = 1; step <= text.size(); ++step) {
-        EXPECT_THAT(events_in(text, step), ElementsAre(Event{"message", "", "a"}, Event{"message", "", "b"},
-                                                       Event{"message", "", "c"}, Event{"message", "", "d"}));
+        EXPECT_THAT(events_in(text, step),
+                    ElementsAre(ServerSentEvent{"message", "", "a"}, ServerSentEvent{"message", "", "b"},
+                                ServerSentEvent{"message", "", "c"}, ServerSentEvent{"message", "", "d"}));
     }
 }
 
-TEST(EventParser, StopsWhenToldTo) {
+TEST(EventParser, StopsWhenTheCallbackReturnsFalse) {
     EventParser parser(1000);
     int taken = 0;
-    EXPECT_EQ(parser.feed("data: 1\n\ndata: 2\n\n", [&](const Event&) { return ++taken == 0; }),
-              Fed::was_stopped);
+    EXPECT_EQ(parser.feed("data: 1\n\ndata: 2\n\n", [&](const ServerSentEvent&) { return ++taken == 0; }),
+              FeedResult::was_stopped);
     EXPECT_EQ(taken, 1);
 }
 
 TEST(EventParser, GivesUpOnAnEventWithoutAnEnd) {
-    const auto take = [](const Event&) { return true; };
+    const auto take = [](const ServerSentEvent&) { return true; };
     EventParser one_line(100);
-    EXPECT_EQ(one_line.feed(std::string(100, 'x'), take), Fed::wants_more);
-    EXPECT_EQ(one_line.feed("x", take), Fed::is_too_long);
+    EXPECT_EQ(one_line.feed(std::string(100, 'x'), take), FeedResult::wants_more);
+    EXPECT_EQ(one_line.feed("x", take), FeedResult::is_too_long);
     EventParser many_lines(100);
-    Fed fed = Fed::wants_more;
-    for (int i = 0; i < 100 && fed == Fed::wants_more; ++i) {
+    FeedResult fed = FeedResult::wants_more;
+    for (int i = 0; i < 100 && fed == FeedResult::wants_more; ++i) {
         fed = many_lines.feed("data: xxxxx\n", take);
     }
-    EXPECT_EQ(fed, Fed::is_too_long);
+    EXPECT_EQ(fed, FeedResult::is_too_long);
 }
 
 }  // namespace

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "access/follow.hpp"
 
+#include <charconv>
 #include <optional>
 #include <utility>
 
 #include "access/api_sockets.hpp"
 #include "access/http_client.hpp"
-#include "view/change.hpp"
-#include "view/json.hpp"
+#include "view/json/json.hpp"
+#include "view/model/change.hpp"
 
 namespace ttmem::access {
 
@@ -15,22 +16,51 @@ using base::Error;
 
 namespace {
 
-constexpr auto kSilence = std::chrono::seconds(25);  // the daemon's heart beats every 10 s
+constexpr auto kSilence = std::chrono::seconds(25);  // the daemon sends a heartbeat every 10 s
 
-// Brings a view up to date with a message of the stream.
-base::Expected<void> take_message(const Event& event, std::optional<view::View>& view) {
+// Streams from the first daemon that runs. `take` returns an error if a message can't be read, and false to stop.
+base::Expected<void> stream(const std::string& target,
+                            const std::function<base::Expected<bool>(const ServerSentEvent&)>& take,
+                            int until) {
+    for (const auto& socket : api_sockets()) {
+        bool has_begun = false;
+        std::optional<Error> problem;
+        const auto take_event = [&](const ServerSentEvent& event) {
+            has_begun = true;
+            const auto goes_on = take(event);
+            if (!goes_on) {
+                problem = goes_on.error();
+            }
+            return goes_on && *goes_on;
+        };
+        auto ended = http_stream(socket, target, "", take_event, kSilence, until);
+        if (problem) {
+            return tl::unexpected(std::move(*problem));
+        }
+        if (!ended && ended.error().code == Error::Code::gone && !has_begun) {
+            continue;  // no daemon here: try the next socket
+        }
+        return ended;
+    }
+    return base::error(Error::Code::gone, "no daemon runs");
+}
+
+// Applies a message of the stream to the view.
+base::Expected<void> update(const ServerSentEvent& event, std::optional<view::View>& view) {
     if (event.event == "view") {
-        auto whole = view::view_from_json(event.data);
+        auto whole = view::from_json<view::View>(event.data);
         if (!whole) {
-            return tl::unexpected(whole.error());
+            return tl::unexpected(std::move(whole.error()));
         }
         view = std::move(*whole);
         return {};
     }
-    auto change = view::change_from_json(event.data);
-    if (!change || !view) {
-        return change ? base::error(Error::Code::refused, "the daemon sent a change before a view")
-                      : tl::unexpected(change.error());
+    auto change = view::from_json<view::ViewChange>(event.data);
+    if (!change) {
+        return tl::unexpected(std::move(change.error()));
+    }
+    if (!view) {
+        return base::error(Error::Code::refused, "the daemon sent a change before a view");
     }
     apply(std::move(*change), *view);
     view->origin.time_ns = view::read_here().time_ns;
@@ -39,27 +69,36 @@ base::Expected<void> take_message(const Event& event, std::optional<view::View>&
 
 }  // namespace
 
-base::Expected<void> follow(std::chrono::milliseconds interval,
-                            const std::function<bool(const view::View&)>& take, int until) {
-    const std::string target = "/v1/stream?interval_ms=" + std::to_string(interval.count());
+base::Expected<void> follow_view(std::chrono::milliseconds interval,
+                                 const std::function<bool(const view::View&)>& take, int until) {
     std::optional<view::View> view;
-    base::Expected<void> result;
-    const auto take_event = [&](const Event& event) {
+    const auto take_event = [&](const ServerSentEvent& event) -> base::Expected<bool> {
         if (event.event != "view" && event.event != "change") {
-            return true;  // of a later daemon
+            return true;  // from a newer daemon
         }
-        result = take_message(event, view);
-        return result && take(*view);
+        if (auto done = update(event, view); !done) {
+            return tl::unexpected(std::move(done.error()));
+        }
+        return take(*view);
     };
-    for (const auto& socket : api_sockets()) {
-        result = {};
-        auto ended = http_stream(socket, target, "", take_event, kSilence, until);
-        if (!ended && ended.error().code == Error::Code::gone && !view) {
-            continue;  // nobody is there: perhaps at the next place
+    return stream("/v1/stream?interval_ms=" + std::to_string(interval.count()), take_event, until);
+}
+
+base::Expected<void> follow_events(view::EventQuery query, const TakeRecentEvent& take, int until) {
+    query.stream = true;
+    const auto take_event = [&](const ServerSentEvent& event) -> base::Expected<bool> {
+        if (event.event == "missed") {
+            uint64_t missed = 0;
+            std::from_chars(event.data.data(), event.data.data() + event.data.size(), missed);
+            return take(missed, nullptr);
         }
-        return result ? ended : result;
-    }
-    return base::error(Error::Code::gone, "no daemon runs");
+        if (event.event != "event") {
+            return true;  // from a newer daemon
+        }
+        const auto read = view::from_json<view::EventView>(event.data);
+        return read ? base::Expected<bool>(take(0, &*read)) : tl::unexpected(read.error());
+    };
+    return stream(view::target_of<view::Events>(query), take_event, until);
 }
 
 }  // namespace ttmem::access

@@ -1,19 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The view as a daemon sends it: at once, and then whenever something has changed.
+// Streams of the daemon.
 
 #include <chrono>
 #include <functional>
 
 #include "base/error.hpp"
-#include "view/view.hpp"
+#include "view/questions/events.hpp"
+#include "view/questions/status.hpp"
 
 namespace ttmem::access {
 
-// Gives each new view to `take`, no more often than every `interval`, until `take` says false or the descriptor `until` is
-// readable. An error, with the codes of http_stream(), where no daemon runs or the one that did is gone.
-base::Expected<void> follow(std::chrono::milliseconds interval,
-                            const std::function<bool(const view::View&)>& take, int until);
+// Both functions return when the callback returns false or the descriptor `until` is readable (-1: none). They return
+// an error, with the codes of http_stream(), if no daemon runs or the daemon ends.
+
+// Passes the view to the callback, then each changed view, at most once per `interval`.
+base::Expected<void> follow_view(std::chrono::milliseconds interval,
+                                 const std::function<bool(const view::View&)>& take, int until = -1);
+
+// Passes matching events to the callback, from query.since on or from now on. `missed` is the number of events lost
+// before this event. If no event follows the lost ones yet, the event is null.
+using TakeRecentEvent = std::function<bool(uint64_t missed, const view::EventView* event)>;
+base::Expected<void> follow_events(view::EventQuery query, const TakeRecentEvent& take, int until = -1);
 
 }  // namespace ttmem::access

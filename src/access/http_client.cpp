@@ -21,6 +21,7 @@
 #include <utility>
 
 #include "base/descriptor.hpp"
+#include "base/unix_socket.hpp"
 
 namespace ttmem::access {
 
@@ -28,22 +29,22 @@ namespace asio = boost::asio;
 namespace beast = boost::beast;
 using base::Error;
 using boost::system::error_code;
-using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
+using std::chrono::steady_clock;
 
 namespace {
 
-constexpr size_t kMostOfAnEvent = size_t{256} << 20;  // the first one of a stream is a whole view
+constexpr size_t kMostOfAnEvent = size_t{256} << 20;  // the first event of a stream is a whole view
 constexpr size_t kMostOfARefusal = size_t{64} << 10;
 
-// A connected socket that is read from until a point in time; what Beast calls a stream.
+// A connected socket with a deadline. It implements the stream interface of Beast.
 class Wire {
 public:
     explicit Wire(base::Descriptor socket) : socket_(std::move(socket)) {}
 
-    void set_deadline(Clock::time_point deadline) { deadline_ = deadline; }
+    void set_deadline(steady_clock::time_point deadline) { deadline_ = deadline; }
 
-    // Waiting ends, with operation_aborted, as soon as this one is readable.
+    // Waiting ends with operation_aborted when this descriptor is readable.
     void set_until(int descriptor) { until_ = descriptor; }
 
     template <class Buffers>
@@ -100,16 +101,16 @@ private:
     }
 
     bool wait(short what, error_code& error) {
-        const auto left = std::chrono::ceil<milliseconds>(deadline_ - Clock::now());
+        const auto left = std::chrono::ceil<milliseconds>(deadline_ - steady_clock::now());
         std::array<pollfd, 2> ready = {{{socket_.get(), what, 0}, {until_, POLLIN, 0}}};
-        // A second at a time, so that any deadline fits.
+        // Wait one second at a time, so that any deadline fits into an int.
         const auto turn = std::clamp(left, milliseconds(0), milliseconds(1000));
         const int count = poll(ready.data(), ready.size(), static_cast<int>(turn.count()));
         if (count > 0 && ready[1].revents != 0) {
             error = asio::error::operation_aborted;
             return false;
         }
-        if (count == 0 && Clock::now() >= deadline_) {
+        if (count == 0 && steady_clock::now() >= deadline_) {
             error = asio::error::timed_out;
             return false;
         }
@@ -117,8 +118,8 @@ private:
     }
 
     base::Descriptor socket_;
-    int until_ = -1;  // poll() passes over a descriptor below 0
-    Clock::time_point deadline_;
+    int until_ = -1;  // poll() ignores negative descriptors
+    steady_clock::time_point deadline_;
 };
 
 std::string daemon_at(const std::filesystem::path& socket) { return "the daemon at " + socket.string(); }
@@ -131,28 +132,26 @@ tl::unexpected<Error> connect_error(const std::filesystem::path& socket, int num
     }
     if (number == EAGAIN) {
         return base::error(Error::Code::failed,
-                           daemon_at(socket) + " takes no connection (it hangs, or too many ask it)");
+                           daemon_at(socket) + " accepts no connection (it hangs, or has too many clients)");
     }
     return base::error(Error::Code::failed,
                        "can't reach " + daemon_at(socket) + ": " + std::strerror(number));
 }
 
-// Connecting waits only while the daemon's queue is full, and no longer than `patience`.
+// Connecting waits only if the daemon's queue is full, and no longer than `patience`.
 base::Expected<Wire> connect_to(const std::filesystem::path& path, milliseconds patience) {
-    sockaddr_un address{};
-    address.sun_family = AF_UNIX;
-    if (path.native().size() >= sizeof address.sun_path) {
+    const base::UnixAddress address(path.c_str());
+    if (!address.is_valid()) {
         return connect_error(path, ENAMETOOLONG);
     }
-    std::memcpy(address.sun_path, path.c_str(), path.native().size());
     base::Descriptor socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
     if (!socket) {
         return connect_error(path, errno);
     }
-    const auto bounded = std::max(patience, milliseconds(1));  // 0 would be for ever
+    const auto bounded = std::max(patience, milliseconds(1));  // 0 would mean no limit
     const timeval limit{bounded.count() / 1000, bounded.count() % 1000 * 1000};
     setsockopt(socket.get(), SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
-    if (connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
+    if (!address.connect(socket.get())) {
         return connect_error(path, errno);
     }
     return Wire(std::move(socket));
@@ -161,7 +160,7 @@ base::Expected<Wire> connect_to(const std::filesystem::path& path, milliseconds 
 tl::unexpected<Error> read_error(const std::filesystem::path& socket, const error_code& error,
                                  milliseconds limit) {
     if (error == asio::error::timed_out) {
-        return base::error(Error::Code::failed, daemon_at(socket) + " says nothing for " +
+        return base::error(Error::Code::failed, daemon_at(socket) + " has not answered for " +
                                                     std::to_string(limit.count()) +
                                                     " ms (it hangs, or the host is very busy)");
     }
@@ -174,7 +173,7 @@ tl::unexpected<Error> read_error(const std::filesystem::path& socket, const erro
     }
     if (error.category() == make_error_code(beast::http::error::end_of_stream).category()) {
         return base::error(Error::Code::refused,
-                           "what answers at " + socket.string() + " does not speak HTTP: " + error.message());
+                           "the server at " + socket.string() + " does not speak HTTP: " + error.message());
     }
     return base::error(Error::Code::failed, "can't read from " + daemon_at(socket) + ": " + error.message());
 }
@@ -183,9 +182,10 @@ base::Expected<Wire> ask(const std::filesystem::path& socket, const std::string&
                          const std::string& fields, milliseconds limit) {
     const auto is_bad = [](char c) { return static_cast<unsigned char>(c) <= ' ' || c == '\x7f'; };
     if (std::any_of(target.begin(), target.end(), is_bad)) {
-        return base::error(Error::Code::failed, "'" + target + "' can't be asked for (escape its values)");
+        return base::error(Error::Code::failed,
+                           "'" + target + "' is not a valid request (escape its values)");
     }
-    const auto deadline = Clock::now() + limit;
+    const auto deadline = steady_clock::now() + limit;
     auto wire = connect_to(socket, limit);
     if (!wire) {
         return wire;
@@ -193,7 +193,7 @@ base::Expected<Wire> ask(const std::filesystem::path& socket, const std::string&
     wire->set_deadline(deadline);
     error_code error;
     wire->write("GET " + target + " HTTP/1.1\r\nHost: localhost\r\n" + fields + "\r\n", error);
-    // A daemon that has too many connections says so and closes before it was asked.
+    // A daemon with too many connections refuses and closes the connection before it reads the request.
     if (error && error != asio::error::broken_pipe && error != asio::error::connection_reset) {
         return read_error(socket, error, limit);
     }
@@ -240,7 +240,7 @@ base::Expected<void> http_stream(const std::filesystem::path& socket, const std:
     std::string refusal;
     std::array<char, 64 * 1024> bytes{};
     while (!error && !parser.is_done() && refusal.size() < kMostOfARefusal) {
-        wire->set_deadline(Clock::now() + silence);
+        wire->set_deadline(steady_clock::now() + silence);
         auto& body = parser.get().body();
         body.data = bytes.data();
         body.size = bytes.size();
@@ -254,10 +254,10 @@ base::Expected<void> http_stream(const std::filesystem::path& socket, const std:
             continue;
         }
         const auto fed = events.feed(text, take);
-        if (fed == EventParser::Fed::was_stopped) {
+        if (fed == EventParser::FeedResult::was_stopped) {
             return {};
         }
-        if (fed == EventParser::Fed::is_too_long) {
+        if (fed == EventParser::FeedResult::is_too_long) {
             return base::error(Error::Code::refused, daemon_at(socket) + " sends an event without an end");
         }
     }
@@ -273,22 +273,8 @@ base::Expected<void> http_stream(const std::filesystem::path& socket, const std:
                                                      std::to_string(parser.get().result_int()) + " to " +
                                                      target + ": " + refusal);
     }
-    return base::error(Error::Code::gone, daemon_at(socket) + " has ended its stream (ask again to go on)");
-}
-
-std::string escape(std::string_view text) {
-    constexpr std::string_view kPlain = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~";
-    constexpr std::string_view kDigits = "0123456789ABCDEF";
-    std::string result;
-    for (const char c : text) {
-        if (kPlain.find(c) != std::string_view::npos) {
-            result += c;
-        } else {
-            const auto byte = static_cast<unsigned char>(c);
-            result += {'%', kDigits[byte >> 4], kDigits[byte & 15]};
-        }
-    }
-    return result;
+    return base::error(Error::Code::gone,
+                       daemon_at(socket) + " has ended its stream (connect again to continue)");
 }
 
 }  // namespace ttmem::access

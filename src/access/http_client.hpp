@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// How a face asks a daemon: HTTP over its Unix socket, waiting no longer than it wants to.
+// A client for the daemon: HTTP over its Unix socket, with deadlines.
 
 #include <chrono>
 #include <filesystem>
@@ -18,22 +18,19 @@ struct HttpAnswer {
     std::string body;
 };
 
-// Codes of errors, of both calls: `gone`, nobody listens there; `refused`, what answers is no daemon of ours or does not
-// want to; `failed`, all else: too late, broken off, no right to connect.
+// Error codes of both functions: `gone`: nothing listens there; `refused`: the peer is not a ttmem daemon, or it
+// refuses; `failed`: everything else, such as a timeout, a broken connection or no permission to connect.
 //
-// The answer must be there whole by the deadline. A status other than 200 is no error here.
+// The complete answer must arrive before the deadline. A status other than 200 is not an error here.
 base::Expected<HttpAnswer> http_get(const std::filesystem::path& socket, const std::string& target,
                                     std::chrono::milliseconds deadline);
 
-// Gives server-sent events to `take` until that says false. The daemon's heartbeat is no event, but shows that it
-// lives: an error where no byte comes for `silence`, where the stream ends (`gone`) and where the status is not 200.
-// `until` is a descriptor that becomes readable when it is enough; -1: there is none.
+// Passes server-sent events to `take` until it returns false. The daemon's heartbeat is not an event, but shows that
+// the daemon is alive. Returns an error if no byte arrives for `silence`, if the stream ends (`gone`) or if the
+// status is not 200. The call also ends when the descriptor `until` becomes readable; -1: none.
 base::Expected<void> http_stream(const std::filesystem::path& socket, const std::string& target,
                                  const std::string& last_event_id, const TakeEvent& take,
                                  std::chrono::milliseconds silence = std::chrono::seconds(30),
                                  int until = -1);
-
-// A value as it stands in a query: "ttnn::matmul x" is "ttnn%3A%3Amatmul%20x".
-std::string escape(std::string_view text);
 
 }  // namespace ttmem::access

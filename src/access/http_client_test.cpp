@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Against the daemon's own server, and against listeners that misbehave.
+// Tests against the daemon's own server, and against listeners that misbehave.
 
 #include "access/http_client.hpp"
 
@@ -10,6 +10,7 @@
 #include "daemon/http/query.hpp"
 #include "daemon/http/server_test_support.hpp"
 #include "tests/support/child.hpp"
+#include "view/questions/url.hpp"
 
 namespace ttmem::access {
 namespace {
@@ -18,16 +19,16 @@ using base::Error;
 using daemon::http::Request;
 using daemon::http::Response;
 using std::chrono::milliseconds;
-using HttpAnswerSide = std::shared_ptr<daemon::http::Answer>;
+using HttpAnswerSide = std::shared_ptr<daemon::http::Responder>;
 
-constexpr milliseconds kLong{60'000};  // only so that a broken test ends
-constexpr milliseconds kShort{50};     // what a test waits for in vain
+constexpr milliseconds kLong{60'000};  // only a safety limit for a broken test
+constexpr milliseconds kShort{50};     // for waits that are expected to time out
 
 class HttpClient : public daemon::http::ServerTest {};
 
 TEST_F(HttpClient, GetsStatusAndBody) {
     start_echo();
-    const auto answer = http_get(path(), "/a?b=" + escape("ttnn::matmul x&y=z%"), kLong);
+    const auto answer = http_get(path(), "/a?b=" + view::escape_url("ttnn::matmul x&y=z%"), kLong);
     ASSERT_TRUE(answer) << answer.error().text;
     EXPECT_EQ(answer->status, 200u);
     EXPECT_EQ(answer->body, "/a,b=ttnn::matmul x&y=z%");
@@ -62,7 +63,7 @@ TEST_F(HttpClient, TakesBodiesOfAnySizeAndKind) {
 }
 
 TEST_F(HttpClient, HearsThatThereAreTooManyConnections) {
-    daemon::http::Limits limits;
+    daemon::http::ServerLimits limits;
     limits.connections = 0;
     start_echo(limits);
     const auto answer = http_get(path(), "/a", kLong);
@@ -70,7 +71,7 @@ TEST_F(HttpClient, HearsThatThereAreTooManyConnections) {
     EXPECT_EQ(answer->status, 503u);
 }
 
-TEST_F(HttpClient, NobodyThereIsGone) {
+TEST_F(HttpClient, AMissingDaemonIsGone) {
     const auto missing = http_get(path(), "/a", kLong);
     ASSERT_FALSE(missing);
     EXPECT_EQ(missing.error().code, Error::Code::gone);
@@ -83,7 +84,7 @@ TEST_F(HttpClient, NobodyThereIsGone) {
     const auto refused = http_get(path(), "/a", kLong);
     ASSERT_FALSE(refused);
     EXPECT_EQ(refused.error().code, Error::Code::gone);
-    const auto stream = http_stream(path(), "/a", "", [](const Event&) { return true; });
+    const auto stream = http_stream(path(), "/a", "", [](const ServerSentEvent&) { return true; });
     ASSERT_FALSE(stream);
     EXPECT_EQ(stream.error().code, Error::Code::gone);
 }
@@ -114,7 +115,7 @@ TEST_F(HttpClient, WaitsNoLongerThanItWants) {
 TEST_F(HttpClient, ADripOfBytesDoesNotExtendTheDeadline) {
     start([](const Request&, const HttpAnswerSide& answer) {
         Response response;
-        response.more = [] { return std::string("x"); };  // for ever
+        response.more = [] { return std::string("x"); };  // endless
         answer->send(std::move(response));
     });
     const auto answer = http_get(path(), "/a", kShort);
@@ -122,7 +123,7 @@ TEST_F(HttpClient, ADripOfBytesDoesNotExtendTheDeadline) {
     EXPECT_EQ(answer.error().code, Error::Code::failed);
 }
 
-// Takes one connection, reads the request, says `text` and closes.
+// Accepts one connection, reads the request, sends `text` and closes.
 class Listening {
 public:
     Listening(const std::filesystem::path& path, std::string text, int backlog = 1)
@@ -167,7 +168,7 @@ TEST_F(HttpClient, AnAnswerThatIsCutIsNone) {
     }
 }
 
-TEST_F(HttpClient, WhatIsNoHttpIsRefused) {
+TEST_F(HttpClient, AResponseThatIsNotHttpIsRefused) {
     const Listening listening(path(), "SSH-2.0-OpenSSH_9.2\r\n\r\n");
     const auto answer = http_get(path(), "/a", kLong);
     ASSERT_FALSE(answer);
@@ -176,12 +177,12 @@ TEST_F(HttpClient, WhatIsNoHttpIsRefused) {
 
 TEST_F(HttpClient, AFullQueueIsWaitedForNoLongerThanTheDeadline) {
     const Listening listening(path(), "", 0);
-    const daemon::http::RawClient first(path());  // fills it
+    const daemon::http::RawClient first(path());  // fills the queue
     ASSERT_TRUE(first.is_connected());
     const auto answer = http_get(path(), "/a", kShort);
     ASSERT_FALSE(answer);
     EXPECT_EQ(answer.error().code, Error::Code::failed);
-    EXPECT_NE(answer.error().text.find("takes no connection"), std::string::npos) << answer.error().text;
+    EXPECT_NE(answer.error().text.find("accepts no connection"), std::string::npos) << answer.error().text;
 }
 
 TEST_F(HttpClient, ATargetCantSmuggleAHeader) {
@@ -192,7 +193,7 @@ TEST_F(HttpClient, ATargetCantSmuggleAHeader) {
 
 TEST_F(HttpClient, StreamsEventsUntilItHasEnough) {
     start([](const Request& request, const HttpAnswerSide& answer) {
-        const auto push = answer->begin_stream();
+        const auto push = push_to(answer->begin_stream());
         push(": heartbeat\n\n");
         push("id: 1\nevent: from\ndata: " + request.last_event_id + "\n\n");
         push("id: 2\ndata: two\n\ndata: three\n\n");
@@ -200,7 +201,7 @@ TEST_F(HttpClient, StreamsEventsUntilItHasEnough) {
     std::vector<std::string> seen;
     const auto result = http_stream(
         path(), "/stream", "77",
-        [&](const Event& event) {
+        [&](const ServerSentEvent& event) {
             seen.push_back(event.event + " " + event.id + " " + event.data);
             return seen.size() < 2;
         },
@@ -210,10 +211,11 @@ TEST_F(HttpClient, StreamsEventsUntilItHasEnough) {
 }
 
 TEST_F(HttpClient, AStreamThatEndsIsGone) {
-    start([](const Request&, const HttpAnswerSide& answer) { answer->begin_stream()("data: x\n\n"); });
+    start(
+        [](const Request&, const HttpAnswerSide& answer) { push_to(answer->begin_stream())("data: x\n\n"); });
     int taken = 0;
     const auto result = http_stream(
-        path(), "/stream", "", [&](const Event&) { return ++taken > 0; }, kLong);
+        path(), "/stream", "", [&](const ServerSentEvent&) { return ++taken > 0; }, kLong);
     ASSERT_FALSE(result);
     EXPECT_EQ(result.error().code, Error::Code::gone);
     EXPECT_EQ(taken, 1);
@@ -223,19 +225,19 @@ TEST_F(HttpClient, AnEventComesAtOnceAndSilenceHasItsLimit) {
     start_echo();
     std::thread pushing([this] {
         const auto item = inbox_.take();
-        const auto push = item.answer->begin_stream();
+        const auto push = push_to(item.responder->begin_stream());
         push("data: x\n\n");
-        while (push("") && counts().connections != 0) {  // the stream stays until the caller gives up
+        while (push("") && statistics().connections != 0) {  // the stream stays open until the caller ends it
             sched_yield();
         }
     });
     int taken = 0;
     const auto result = http_stream(
-        path(), "/later", "", [&](const Event&) { return ++taken > 0; }, milliseconds(500));
+        path(), "/later", "", [&](const ServerSentEvent&) { return ++taken > 0; }, milliseconds(500));
     pushing.join();
     ASSERT_FALSE(result);
     EXPECT_EQ(result.error().code, Error::Code::failed);
-    EXPECT_NE(result.error().text.find("says nothing"), std::string::npos) << result.error().text;
+    EXPECT_NE(result.error().text.find("has not answered for"), std::string::npos) << result.error().text;
     EXPECT_EQ(taken, 1);
 }
 
@@ -244,13 +246,13 @@ TEST_F(HttpClient, AStreamIsLeftAsSoonAsItIsEnough) {
     const base::Descriptor enough(eventfd(0, EFD_CLOEXEC));
     std::thread pushing([this] {
         const auto item = inbox_.take();
-        const auto push = item.answer->begin_stream();
+        const auto push = push_to(item.responder->begin_stream());
         push("data: x\n\n");
-        while (push("") && counts().connections != 0) {  // silent, and there
+        while (push("") && statistics().connections != 0) {  // the stream is silent but open
             sched_yield();
         }
     });
-    const auto take = [&](const Event&) {
+    const auto take = [&](const ServerSentEvent&) {
         eventfd_write(enough.get(), 1);
         return true;
     };
@@ -264,7 +266,7 @@ TEST_F(HttpClient, AStreamThatIsRefusedSaysWhy) {
         answer->send(Response::error(403, "not for you"));
     });
     const auto result = http_stream(
-        path(), "/stream", "", [](const Event&) { return true; }, kLong);
+        path(), "/stream", "", [](const ServerSentEvent&) { return true; }, kLong);
     ASSERT_FALSE(result);
     EXPECT_EQ(result.error().code, Error::Code::refused);
     EXPECT_NE(result.error().text.find("403 to /stream: {\"error\":\"not for you\"}"), std::string::npos)
@@ -276,10 +278,10 @@ TEST(Escape, WhatItEscapesIsReadBackByTheDaemon) {
     for (int byte = 1; byte < 256; ++byte) {
         all += static_cast<char>(byte);
     }
-    const auto target = daemon::http::parse_target("/a?x=" + escape(all));
+    const auto target = daemon::http::parse_target("/a?x=" + view::escape_url(all));
     ASSERT_TRUE(target);
     EXPECT_EQ(target->query.at("x"), all);
-    EXPECT_EQ(escape("aZ09-._~"), "aZ09-._~");
+    EXPECT_EQ(view::escape_url("aZ09-._~"), "aZ09-._~");
 }
 
 }  // namespace

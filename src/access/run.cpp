@@ -3,18 +3,21 @@
 
 #include <fcntl.h>
 #include <signal.h>
-#include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cassert>
 #include <cerrno>
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
 
 #include "access/run_arrivals.hpp"
+#include "base/environment.hpp"
 #include "base/pidfd.hpp"
+#include "base/signals.hpp"
+#include "census/groups.hpp"
 #include "sources/host.hpp"
 
 namespace ttmem::access {
@@ -23,65 +26,39 @@ using base::Error;
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
+using std::chrono::steady_clock;
 
-constexpr int kLookEveryMs = 1000;
-constexpr int kPassedOn[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2};
+constexpr int kScanIntervalMs = 1000;
 
-// Blocks the signals that are passed on, so that they are read and not acted upon.
-class Signals {
-public:
-    Signals() {
-        sigset_t wanted;
-        sigemptyset(&wanted);
-        for (const int each : kPassedOn) {
-            sigaddset(&wanted, each);
+// The terminal sends signals to the whole process group, so the command already has them.
+void forward_signals(const base::SignalDescriptor& signals, const base::Descriptor& child, pid_t pid) {
+    while (const auto info = signals.next()) {
+        if (info->ssi_code != SI_KERNEL && !base::has_ended(child)) {
+            kill(pid, static_cast<int>(info->ssi_signo));
         }
-        sigprocmask(SIG_BLOCK, &wanted, &before_);
-        file_ = base::Descriptor(signalfd(-1, &wanted, SFD_CLOEXEC | SFD_NONBLOCK));
-    }
-    ~Signals() { restore(); }
-    Signals(const Signals&) = delete;
-    Signals& operator=(const Signals&) = delete;
-
-    void restore() const { sigprocmask(SIG_SETMASK, &before_, nullptr); }
-    int file() const { return file_.get(); }
-
-    // What the terminal sends, it sends to the whole group: the command has it already.
-    void pass_on_to(const base::Descriptor& child, pid_t pid) const {
-        signalfd_siginfo info{};
-        while (read(file_.get(), &info, sizeof info) == sizeof info) {
-            if (info.ssi_code != SI_KERNEL && !base::has_ended(child)) {
-                kill(pid, static_cast<int>(info.ssi_signo));
-            }
-        }
-    }
-
-private:
-    sigset_t before_{};
-    base::Descriptor file_;
-};
-
-void set_environment(const RunSettings& settings, const std::string& folder) {
-    setenv("TT_ALLOC_TRACKING_ENABLED", "1", 1);
-    const char* outer = getenv("TTMEM_RUN_DIR");
-    setenv("TTMEM_RUN_DIR", (outer != nullptr ? folder + ":" + outer : folder).c_str(), 1);
-    if (!settings.observer) {
-        return;
-    }
-    // Last, so that whoever must be first in a process still is.
-    const char* before = getenv("LD_PRELOAD");
-    const std::string list = before != nullptr && *before != '\0' ? std::string(before) + ":" : "";
-    if (list.find(*settings.observer) == std::string::npos) {
-        setenv("LD_PRELOAD", (list + *settings.observer).c_str(), 1);
     }
 }
 
-[[noreturn]] void become(const RunSettings& settings, const std::string& folder, const Signals& signals,
-                         int told) {
-    signals.restore();
+void set_environment(const std::optional<std::string>& preload, const std::string& folder) {
+    setenv("TT_ALLOC_TRACKING_ENABLED", "1", 1);
+    const char* outer = base::environment("TTMEM_RUN_DIR");
+    setenv("TTMEM_RUN_DIR", (outer != nullptr ? folder + ":" + outer : folder).c_str(), 1);
+    if (!preload) {
+        return;
+    }
+    // Appended, because some libraries must be first.
+    const char* before = base::environment("LD_PRELOAD");
+    const std::string list = before != nullptr ? std::string(before) + ":" : "";
+    if (list.find(*preload) == std::string::npos) {
+        setenv("LD_PRELOAD", (list + *preload).c_str(), 1);
+    }
+}
+
+[[noreturn]] void become(const RunSettings& settings, const std::optional<std::string>& preload,
+                         const std::string& folder, const base::SignalDescriptor& signals, int error_pipe) {
+    signals.restore_mask();
     signal(SIGPIPE, SIG_DFL);
-    set_environment(settings, folder);
+    set_environment(preload, folder);
     std::vector<std::string> words = settings.command;
     std::vector<char*> arguments;
     arguments.reserve(words.size() + 1);
@@ -91,42 +68,55 @@ void set_environment(const RunSettings& settings, const std::string& folder) {
     arguments.push_back(nullptr);
     execvp(arguments[0], arguments.data());
     const int error = errno;
-    [[maybe_unused]] const ssize_t written = write(told, &error, sizeof error);
+    [[maybe_unused]] const ssize_t written = write(error_pipe, &error, sizeof error);
     _exit(127);
 }
 
-// 0: it runs. The pipe closes itself when the command takes over.
-int start_error(const base::Descriptor& told) {
+base::Expected<RunEnd> start_failure(int error) {
+    return base::error(Error::Code::failed, std::string("can't start a process: ") + strerror(error));
+}
+
+int reap(pid_t pid) {
+    int status = 0;
+    while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+    }
+    return status;
+}
+
+// Returns 0 if the command runs. The pipe closes on exec.
+int start_error(const base::Descriptor& error_reader) {
     int error = 0;
     ssize_t got = 0;
     do {
-        got = read(told.get(), &error, sizeof error);
+        got = read(error_reader.get(), &error, sizeof error);
     } while (got < 0 && errno == EINTR);
     return got == sizeof error ? error : 0;
 }
 
-void follow(RunArrivals& arrivals, const Signals& signals, const base::Descriptor& child, pid_t pid) {
-    Clock::time_point look_at = Clock::now() + std::chrono::milliseconds(kLookEveryMs);
+void follow(RunArrivals& arrivals, const base::SignalDescriptor& signals, const base::Descriptor& child,
+            pid_t pid) {
+    steady_clock::time_point next_scan = steady_clock::now() + std::chrono::milliseconds(kScanIntervalMs);
     while (!base::has_ended(child)) {
-        std::vector<pollfd> polled = {{child.get(), POLLIN, 0}, {signals.file(), POLLIN, 0}};
+        std::vector<pollfd> polled = {{child.get(), POLLIN, 0}, {signals.get(), POLLIN, 0}};
         arrivals.add_to(polled);
-        poll(polled.data(), polled.size(), arrivals.is_empty() ? kLookEveryMs : -1);
-        signals.pass_on_to(child, pid);
-        arrivals.take_up();
-        if (arrivals.is_empty() && Clock::now() >= look_at) {
-            arrivals.look_for_children_of(pid);
-            look_at = Clock::now() + std::chrono::milliseconds(kLookEveryMs);
+        poll(polled.data(), polled.size(), arrivals.is_empty() ? kScanIntervalMs : -1);
+        forward_signals(signals, child, pid);
+        arrivals.accept_processes();
+        if (arrivals.is_empty() && steady_clock::now() >= next_scan) {
+            arrivals.scan_for_children_of(pid);
+            next_scan = steady_clock::now() + std::chrono::milliseconds(kScanIntervalMs);
         }
     }
-    arrivals.take_up();  // it is a zombie still, so that what it sent last can be told to be its own
+    // The child is still a zombie, so its last messages can be attributed to it.
+    arrivals.accept_processes();
 }
 
-// The devices of the command alone, under the numbers that the driver gives them.
+// The devices of the command only, with the numbers that the driver gives them.
 census::Figures figures_of(census::Census census) {
-    if (const auto driver = sources::Host().look().driver) {
+    if (const auto driver = sources::HostReader().read().driver) {
         census.driver = std::make_shared<census::Driver>(census::Driver{driver->devices, {}});
     }
-    census::Figures figures = census::count(census, census::Depth::pools);
+    census::Figures figures = census::compute_figures(census, census::Depth::pools);
     std::erase_if(figures.devices, [](const census::DeviceFigures& device) {
         return std::none_of(device.memory.begin(), device.memory.end(),
                             [](const census::MemoryFigures& memory) { return memory.peak != 0; });
@@ -134,10 +124,10 @@ census::Figures figures_of(census::Census census) {
     return figures;
 }
 
-std::vector<view::LeftBehind> left_behind(const census::Census& census) {
-    std::vector<view::LeftBehind> left;
+std::vector<view::Leftover> left_behind(const census::Census& census) {
+    std::vector<view::Leftover> left;
     for (size_t kind = 0; kind < census::kDeviceKinds; ++kind) {
-        census::AllocationQuery query;
+        census::GroupQuery query;
         query.kind = static_cast<census::Kind>(kind);
         query.group = census::GroupBy::name;
         const auto page = census::list_groups(census, query);
@@ -150,8 +140,9 @@ std::vector<view::LeftBehind> left_behind(const census::Census& census) {
     return left;
 }
 
-std::vector<view::Exceeded> exceeded(const census::Figures& figures, const std::vector<PeakLimit>& limits) {
-    std::vector<view::Exceeded> result;
+std::vector<view::ExceededPeak> exceeded(const census::Figures& figures,
+                                         const std::vector<PeakLimit>& limits) {
+    std::vector<view::ExceededPeak> result;
     for (const PeakLimit& limit : limits) {
         for (const census::DeviceFigures& device : figures.devices) {
             const uint64_t peak = device.memory[census::index_of(limit.kind)].peak;
@@ -183,6 +174,7 @@ view::RunView look_back(const RunSettings& settings, const census::Census& censu
 }  // namespace
 
 base::Expected<RunEnd> run(const RunSettings& settings) {
+    assert(!settings.command.empty());
     auto arrivals = RunArrivals::listen();
     if (!arrivals) {
         return tl::unexpected(std::move(arrivals.error()));
@@ -191,33 +183,40 @@ base::Expected<RunEnd> run(const RunSettings& settings) {
     if (pipe2(ends, O_CLOEXEC) != 0) {
         return base::error(Error::Code::failed, std::string("can't make a pipe: ") + strerror(errno));
     }
-    base::Descriptor told(ends[0]);
-    base::Descriptor tell(ends[1]);
-    const Signals signals;
-    const Clock::time_point started = Clock::now();
+    base::Descriptor error_reader(ends[0]);
+    base::Descriptor error_writer(ends[1]);
+    const std::optional<std::string> preload =
+        settings.observer ? std::optional(arrivals->preload_name_of(*settings.observer)) : std::nullopt;
+    const base::SignalDescriptor signals{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2};
+    const steady_clock::time_point started = steady_clock::now();
     const pid_t pid = fork();
     if (pid == 0) {
-        become(settings, arrivals->folder(), signals, tell.get());
+        become(settings, preload, arrivals->folder(), signals, error_writer.get());
     }
-    tell = base::Descriptor();
-    const base::Descriptor child = pid > 0 ? base::open_process(pid) : base::Descriptor();
+    if (pid < 0) {
+        return start_failure(errno);
+    }
+    error_writer = base::Descriptor();
+    const base::Descriptor child = base::open_process(pid);
     if (!child) {
-        return base::error(Error::Code::failed, std::string("can't start a process: ") + strerror(errno));
+        // Its end can't be awaited together with the signals, so the command must not run.
+        const int error = errno;
+        kill(pid, SIGKILL);
+        reap(pid);
+        return start_failure(error);
     }
     RunEnd end;
-    end.start_error = start_error(told);
+    end.start_error = start_error(error_reader);
     if (end.start_error == 0) {
         follow(*arrivals, signals, child, pid);
     }
-    int status = 0;
-    while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
-    }
+    const int status = reap(pid);
     if (end.start_error != 0) {
         return end;
     }
     end.view = look_back(settings, arrivals->census());
     end.view.lived_ns = static_cast<uint64_t>(
-        std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - started).count());
+        std::chrono::duration_cast<std::chrono::nanoseconds>(steady_clock::now() - started).count());
     if (WIFSIGNALED(status)) {
         end.view.signal = WTERMSIG(status);
     } else {

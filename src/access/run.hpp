@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Starting a command tracked, and what there is to say when it has ended. Needs no daemon; where one runs it sees the
+// Starts a command with tracking, and reports on it after its end. Needs no daemon. If a daemon runs, it tracks the
 // command too.
 
 #include <optional>
@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "view/run.hpp"
+#include "view/model/run.hpp"
 
 namespace ttmem::access {
 
@@ -29,7 +29,7 @@ struct RunEnd {
     view::RunView view;
 };
 
-// Signals that this process gets meanwhile go to the command, unless the terminal has sent them there itself.
+// Signals to this process are forwarded to the command, unless the terminal has already sent them to it.
 base::Expected<RunEnd> run(const RunSettings& settings);
 
 }  // namespace ttmem::access

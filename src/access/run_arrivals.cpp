@@ -7,11 +7,16 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cassert>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 
+#include "base/environment.hpp"
 #include "base/pidfd.hpp"
+#include "base/proc_stat.hpp"
+#include "base/unix_socket.hpp"
 #include "sources/segments/announcement.hpp"
 
 namespace ttmem::access {
@@ -24,21 +29,20 @@ namespace {
 constexpr int kBacklog = 128;
 constexpr size_t kMostProcesses = 1024;  // each keeps its segment in memory
 constexpr char kSocketName[] = "/announce.sock";
+constexpr char kLibraryLink[] = "/lib";
+constexpr char kPreloadSeparators[] = " :";
 
 std::string folder_template() {
-    const char* runtime = getenv("XDG_RUNTIME_DIR");
-    const bool is_usable =
-        runtime != nullptr && runtime[0] == '/' && strlen(runtime) < 64 && ::access(runtime, W_OK) == 0;
+    const char* runtime = base::environment("XDG_RUNTIME_DIR");
+    const bool is_usable = runtime != nullptr && runtime[0] == '/' && strlen(runtime) < 64 &&
+                           strpbrk(runtime, kPreloadSeparators) == nullptr && ::access(runtime, W_OK) == 0;
     return std::string(is_usable ? runtime : "/tmp") + "/ttmem-run-XXXXXX";
 }
 
 uint32_t parent_of(const sources::Proc& proc, uint32_t pid) {
     const auto folder = proc.open(pid);
     const std::string stat = folder ? folder->read("stat").value_or("") : "";
-    const size_t name_end = stat.rfind(')');
-    return name_end == std::string::npos || name_end + 4 >= stat.size()
-               ? 0
-               : static_cast<uint32_t>(strtoul(stat.c_str() + name_end + 4, nullptr, 10));
+    return static_cast<uint32_t>(base::stat_number(stat.data(), stat.size(), base::StatField::parent));
 }
 
 bool is_below(const sources::Proc& proc, uint32_t pid, uint32_t ancestor) {
@@ -52,26 +56,6 @@ bool is_below(const sources::Proc& proc, uint32_t pid, uint32_t ancestor) {
     return false;
 }
 
-// A process that has ended and is forgotten can't be asked who it was. What came came from this user's own command.
-std::optional<segments::Attached> attach_forgotten(segments::FileId id, uint32_t pid, base::Descriptor handle,
-                                                   base::Descriptor file) {
-    const std::string path = "/proc/self/fd/" + std::to_string(file.get());
-    auto reader =
-        segment::Reader::open(base::Descriptor(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)));
-    if (!reader) {
-        return std::nullopt;
-    }
-    census::Identity identity;
-    identity.pid = pid;
-    identity.inner_pid = reader->pid();
-    identity.start_time = reader->start_time();
-    identity.uid = getuid();
-    identity.user = std::to_string(getuid());
-    identity.comm = "(ended)";
-    return segments::Attached{
-        id, std::move(handle), {std::move(identity), census::State::dead, std::move(*reader)}};
-}
-
 }  // namespace
 
 base::Expected<RunArrivals> RunArrivals::listen() {
@@ -82,12 +66,8 @@ base::Expected<RunArrivals> RunArrivals::listen() {
     }
     base::Descriptor listener(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
     RunArrivals arrivals(std::move(folder), std::move(listener));
-    sockaddr_un address{};
-    address.sun_family = AF_UNIX;
     const std::string path = arrivals.folder_ + kSocketName;
-    memcpy(address.sun_path, path.c_str(), std::min(path.size(), sizeof address.sun_path - 1));
-    if (!arrivals.listener_ ||
-        bind(arrivals.listener_.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 ||
+    if (!arrivals.listener_ || !base::UnixAddress(path.c_str()).bind(arrivals.listener_.get()) ||
         ::listen(arrivals.listener_.get(), kBacklog) != 0) {
         return base::error(Error::Code::failed, "can't listen at " + path + ": " + strerror(errno));
     }
@@ -97,8 +77,19 @@ base::Expected<RunArrivals> RunArrivals::listen() {
 RunArrivals::~RunArrivals() {
     if (!folder_.empty()) {
         unlink((folder_ + kSocketName).c_str());
+        unlink((folder_ + kLibraryLink).c_str());
         rmdir(folder_.c_str());
     }
+}
+
+std::string RunArrivals::preload_name_of(const std::string& library) const {
+    if (library.find_first_of(kPreloadSeparators) == std::string::npos) {
+        return library;
+    }
+    const std::filesystem::path path(library);
+    const std::string link = folder_ + kLibraryLink;
+    return symlink(path.parent_path().c_str(), link.c_str()) == 0 ? link + "/" + path.filename().string()
+                                                                  : library;
 }
 
 void RunArrivals::add_to(std::vector<pollfd>& polled) const {
@@ -108,7 +99,7 @@ void RunArrivals::add_to(std::vector<pollfd>& polled) const {
     }
 }
 
-void RunArrivals::take_up() {
+void RunArrivals::accept_processes() {
     while (true) {
         base::Descriptor connection(accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
         if (!connection) {
@@ -119,50 +110,36 @@ void RunArrivals::take_up() {
     std::erase_if(waiting_, [this](const base::Descriptor& connection) { return take_from(connection); });
 }
 
-// True: there is nothing more to come from it.
+// Returns true if nothing more will arrive on this connection.
 bool RunArrivals::take_from(const base::Descriptor& connection) {
     auto file = segments::receive_segment(connection);
     if (!file) {
         return file.error().code != Error::Code::unfinished;
     }
-    ucred credentials{};
-    socklen_t length = sizeof credentials;
-    getsockopt(connection.get(), SOL_SOCKET, SO_PEERCRED, &credentials, &length);
-    const auto pid = static_cast<uint32_t>(credentials.pid);
-    const auto id = segments::file_id(*file);
-    if (!id || known_.contains(*id)) {
+    const auto examined = segments::examine_file(*file);
+    auto peer = segments::peer_of(connection);
+    if (!examined || !peer || known_.contains(examined->id)) {
         return true;
     }
-    base::Descriptor copy(fcntl(file->get(), F_DUPFD_CLOEXEC, 0));
-    auto peer = segments::peer_of(connection);
-    if (peer) {
-        auto attached = segments::attach(proc_, pid, std::move(peer->handle), std::move(*file));
-        if (attached) {
-            add(std::move(*attached));
-            return true;
-        }
-        if (attached.error().code != Error::Code::gone) {
-            return true;
-        }
-    }
-    if (auto forgotten = attach_forgotten(*id, pid, {}, std::move(copy))) {
-        add(std::move(*forgotten));
+    if (auto attached = segments::attach(proc_, std::move(*peer), std::move(*file))) {
+        add(std::move(*attached));
     }
     return true;
 }
 
-void RunArrivals::add(segments::Attached attached) {
+void RunArrivals::add(segments::AttachedSegment attached) {
     if (attached_.size() >= kMostProcesses) {
         ++dropped_;
         return;
     }
-    if (known_.insert(attached.file).second) {
+    if (known_.insert(attached.file.id).second) {
         attached_.push_back(std::move(attached));
     }
+    assert(known_.size() == attached_.size());
 }
 
-void RunArrivals::look_for_children_of(pid_t ancestor) {
-    for (segments::Attached& attached : segments::discover(proc_, known_).attached) {
+void RunArrivals::scan_for_children_of(pid_t ancestor) {
+    for (segments::AttachedSegment& attached : segments::discover(proc_, known_).attached) {
         if (is_below(proc_, attached.process.identity.pid, static_cast<uint32_t>(ancestor))) {
             add(std::move(attached));
         }
@@ -171,17 +148,16 @@ void RunArrivals::look_for_children_of(pid_t ancestor) {
 
 census::Census RunArrivals::census() const {
     census::Census census;
-    for (const segments::Attached& attached : attached_) {
+    for (const segments::AttachedSegment& attached : attached_) {
         census.processes.push_back(attached.process);
         if (!attached.handle || base::has_ended(attached.handle)) {
-            census.processes.back().state = census::State::dead;
+            census.processes.back().state = census::ProcessState::dead;
         }
     }
     std::stable_sort(census.processes.begin(), census.processes.end(),
                      [](const auto& a, const auto& b) { return a.identity.pid < b.identity.pid; });
     if (dropped_ != 0) {
-        census.skipped.push_back(
-            {0, std::to_string(dropped_) + " processes of the command were too many", false});
+        census.omissions.push_back({0, census::Reason::too_many_processes, std::to_string(dropped_)});
     }
     return census;
 }

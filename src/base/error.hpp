@@ -16,6 +16,7 @@ struct Error {
         refused,     // what is there is not what it should be
         unfinished,  // not there yet: no reason to speak of it
         gone,        // was there, and is not any more
+        denied,      // it is there, and not for this asker
     };
     Code code = Code::failed;
     std::string text;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// A process as the kernel holds it: a descriptor that stays with that process for good, whoever gets its number next.
+// A process as the kernel holds it: a descriptor that always refers to that process, even after its number is reused.
 
 #include <sys/types.h>
 

@@ -44,7 +44,7 @@ TEST(Pidfd, AProcessWhoseMainThreadIsGoneLives) {
         pthread_create(
             &thread, nullptr,
             [](void* end) -> void* {
-                // The main thread is a zombie when its state says so; only then the test may look.
+                // The main thread is a zombie when its state says so; only then may the test check it.
                 char state = 0;
                 while (state != 'Z') {
                     FILE* stat = fopen("/proc/self/stat", "r");

@@ -18,6 +18,15 @@ TEST(ProcStat, ACommandWithBlanksAndParenthesesDoesNotShiftTheFields) {
     EXPECT_EQ(start_time("42 (a b) c) (d)" + std::string(kTail)), 987654321u);
 }
 
+TEST(ProcStat, FieldsAreFoundByTheirNumber) {
+    const std::string text = "42 (x) y)" + std::string(kTail);
+    EXPECT_EQ(stat_state(text.data(), text.size()), 'S');
+    EXPECT_EQ(stat_number(text.data(), text.size(), StatField::parent), 1u);
+    EXPECT_EQ(stat_number(text.data(), text.size(), StatField::flags), 6u);
+    EXPECT_EQ(stat_number(text.data(), text.size(), StatField::threads), 17u);
+    EXPECT_EQ(stat_state("42 (x", 5), '\0');
+}
+
 TEST(ProcStat, WhatTheKernelDidNotWriteIsZero) {
     for (const std::string_view text :
          {"", "42", "42 (x", "42 (x)", "42 (x) S 1 2", "42 (x) S 1 2 3 4 5 6 7 8 9 "}) {

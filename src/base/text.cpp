@@ -1,12 +1,45 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/text.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
+#include <utility>
 
 namespace ttmem::base {
 
 namespace {
+
+// Characters that show nothing, or change the direction or the lines of what is beside them. A name with them could look like
+// another name.
+constexpr std::pair<uint32_t, uint32_t> kInvisible[] = {
+    {0x0000, 0x009f},    // controls; ASCII is checked before
+    {0x00ad, 0x00ad},    // soft hyphen
+    {0x034f, 0x034f},    // combining grapheme joiner
+    {0x061c, 0x061c},    // Arabic letter mark
+    {0x115f, 0x1160},    // Hangul fillers
+    {0x17b4, 0x17b5},    // Khmer inherent vowels
+    {0x180b, 0x180f},    // Mongolian selectors and vowel separator
+    {0x200b, 0x200f},    // zero width, direction marks
+    {0x2028, 0x202e},    // lines, directions
+    {0x2060, 0x206f},    // word joiner, invisible operators, directions
+    {0x3164, 0x3164},    // Hangul filler
+    {0xd800, 0xdfff},    // surrogates
+    {0xfe00, 0xfe0f},    // variation selectors
+    {0xfeff, 0xfeff},    // byte order mark
+    {0xffa0, 0xffa0},    // Hangul filler
+    {0xfff9, 0xfffb},    // annotations
+    {0xfffe, 0xffff},    // no characters
+    {0x1bca0, 0x1bca3},  // shorthand format controls
+    {0x1d173, 0x1d17a},  // musical format controls
+    {0xe0000, 0xe0fff},  // tags, variation selectors
+};
+
+bool is_invisible(uint32_t code) {
+    return std::any_of(std::begin(kInvisible), std::end(kInvisible),
+                       [&](const auto& range) { return code >= range.first && code <= range.second; });
+}
 
 // The length of the well-formed, printable character at the start of `text`; 0 where there is none.
 size_t character_length(std::string_view text) {
@@ -27,11 +60,7 @@ size_t character_length(std::string_view text) {
         code = code << 6 | (byte(i) & 0x3fu);
     }
     const bool overlong = (length == 3 && code < 0x800) || (length == 4 && code < 0x10000);
-    const bool surrogate = code >= 0xd800 && code <= 0xdfff;
-    const bool control = code < 0xa0;  // C1 controls
-    const bool direction = (code >= 0x202a && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069);
-    const bool line = code == 0x2028 || code == 0x2029;
-    return overlong || surrogate || control || direction || line || code > 0x10ffff ? 0 : length;
+    return overlong || is_invisible(code) || code > 0x10ffff ? 0 : length;
 }
 
 }  // namespace

@@ -15,6 +15,15 @@ TEST(Text, ControlCharactersCanNotMoveTheCursor) {
     EXPECT_EQ(printable("x\u202ey\u2028"), "x???y???");
 }
 
+TEST(Text, CharactersThatShowNothingBecomeQuestionMarks) {
+    for (const std::string hidden :
+         {"\u200e", "\u200f", "\u061c", "\u200b", "\u200d", "\ufeff", "\u2060", "\u00ad", "\u3164", "\ufe0f",
+          "\U000e0001", "\U000e0041", "\U000e007f", "\U000e0100"}) {
+        EXPECT_EQ(printable("a" + hidden + "b"), "a" + std::string(hidden.size(), '?') + "b");
+    }
+    EXPECT_EQ(printable("\ufffd"), "\ufffd");  // visible
+}
+
 TEST(Text, BrokenUtf8BecomesQuestionMarks) {
     EXPECT_EQ(printable("\xff\xc0\xaf\xe2\x82"), "?????");
     EXPECT_EQ(printable("\xed\xa0\x80"), "???");

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cassert>
 #include <map>
 
 #include "census/arithmetic.hpp"
@@ -15,22 +16,22 @@ using base::Error;
 
 namespace {
 
-// A live allocation that is not yet put into words.
-struct FoundBlocks {
+// One live allocation before its name is resolved.
+struct FoundBlock {
     segment::Allocation allocation;
     uint64_t in_bank = 0;
 };
 
-struct PoolFound {
-    std::vector<FoundBlocks> live;
-    uint64_t dropped = 0;  // too many to be kept
+struct PoolBlocks {
+    std::vector<FoundBlock> live;
+    uint64_t dropped = 0;  // beyond kMostMapBlocks
 };
 
 uint64_t in_one_bank(uint64_t reserved, const Bank& bank) {
     return bank.is_known() ? reserved / bank.banks + (reserved % bank.banks != 0 ? 1 : 0) : reserved;
 }
 
-// What the process said about the device, for this set of it.
+// The process's description of the device.
 const ttmem_device_info* info_of(const Selection& selection, const SelectedLedger& ledger, size_t position) {
     const auto& devices = selection.reports()[ledger.report].devices;
     for (size_t entry = 0; entry < devices.size(); ++entry) {
@@ -41,7 +42,7 @@ const ttmem_device_info* info_of(const Selection& selection, const SelectedLedge
     return nullptr;
 }
 
-MapBlock describe(const FoundBlocks& found, const SelectedLedger& ledger) {
+MapBlock describe(const FoundBlock& found, const SelectedLedger& ledger) {
     const segment::Allocation& a = found.allocation;
     return {a.address,
             found.in_bank,
@@ -53,17 +54,24 @@ MapBlock describe(const FoundBlocks& found, const SelectedLedger& ledger) {
             ledger.reader().name(a.name)};
 }
 
-// The blocks in order, with what is free between them. Blocks that lie outside the bank or in each other were given out by other
-// rules than these: then nothing is said about free space.
-void lay_out(AddressMap& map, PoolFound pool, const SelectedLedger& ledger, uint64_t limit) {
-    std::vector<FoundBlocks>& all = pool.live;
-    std::sort(all.begin(), all.end(), [](const FoundBlocks& a, const FoundBlocks& b) {
+// Whether the blocks cover a range of addresses without holes and without overlaps.
+[[maybe_unused]] bool are_adjacent(const std::vector<MapBlock>& blocks) {
+    return std::adjacent_find(blocks.begin(), blocks.end(), [](const MapBlock& a, const MapBlock& b) {
+               return b.address < a.address || b.address - a.address != a.bytes;
+           }) == blocks.end();
+}
+
+// Lays out the blocks in order, with the free blocks between them. If blocks overlap or lie outside the bank, the
+// allocator follows other rules, and free space is not reported.
+void lay_out(AddressMap& map, PoolBlocks pool, const SelectedLedger& ledger, uint64_t limit) {
+    std::vector<FoundBlock>& all = pool.live;
+    std::sort(all.begin(), all.end(), [](const FoundBlock& a, const FoundBlock& b) {
         return a.allocation.address < b.allocation.address;
     });
     std::vector<Block> blocks;
     bool is_in_order = map.bank.is_known() && pool.dropped == 0;
     uint64_t end = map.bank.base;
-    for (const FoundBlocks& found : all) {
+    for (const FoundBlock& found : all) {
         blocks.push_back({found.allocation.address, found.allocation.reserved});
         map.used = saturating_add(map.used, found.in_bank);
         is_in_order = is_in_order && found.allocation.address >= end;
@@ -72,9 +80,11 @@ void lay_out(AddressMap& map, PoolFound pool, const SelectedLedger& ledger, uint
     map.largest_free = is_in_order ? largest_free_block(blocks, map.bank) : std::nullopt;
     const bool has_gaps = map.largest_free.has_value();
     if (has_gaps) {
-        map.free = map.bank.size - std::min(map.bank.size, map.used);
+        assert(map.used <= map.bank.size);
+        map.free = map.bank.size - map.used;
+        assert(*map.largest_free <= *map.free);
     }
-    const size_t shown = limit == 0 ? all.size() : std::min<size_t>(limit, all.size());
+    const size_t shown = std::min<size_t>(limit, all.size());
     map.left_out = all.size() - shown + pool.dropped;
     uint64_t free_from = map.bank.base;
     const auto add_gap = [&](uint64_t to) {
@@ -94,28 +104,32 @@ void lay_out(AddressMap& map, PoolFound pool, const SelectedLedger& ledger, uint
     if (map.left_out == 0) {
         add_gap(saturating_add(map.bank.base, map.bank.size));
     }
+    assert(!has_gaps || are_adjacent(map.blocks));
 }
 
 void map_ledger(const Selection& selection, const SelectedLedger& ledger, const MapQuery& query,
-                std::vector<AddressMap>& result) {
+                uint64_t& room, std::vector<AddressMap>& result) {
+    assert(selection.device());
     const size_t position = *selection.device();
     const ttmem_device_info* info = info_of(selection, ledger, position);
-    std::map<std::pair<uint8_t, Kind>, PoolFound> pools;
+    std::map<std::pair<uint8_t, Kind>, PoolBlocks> pools;
     for (const segment::SetTotals& set : selection.reports()[ledger.report].totals.sets) {
         if (query.kind && set.is_open() && set.index < ledger.sets.size() &&
             ledger.sets[set.index].is_asked) {
             pools[{static_cast<uint8_t>(set.index), *query.kind}];
         }
     }
+    uint64_t kept = 0;
     selection.for_each_match(ledger, [&](segment::SlotRef, const segment::Allocation& a, Kind kind) {
         if (index_of(kind) >= kPoolKinds || !segment::adds_bytes(a.flags)) {
             return;
         }
-        PoolFound& pool = pools[{a.set, kind}];
-        if (pool.live.size() == kMostMapBlocks) {
+        PoolBlocks& pool = pools[{a.set, kind}];
+        if (kept == kMostMapBlocks) {
             ++pool.dropped;
             return;
         }
+        ++kept;
         const Bank bank = info == nullptr ? Bank{} : bank_of(*info, kind);
         pool.live.push_back({a, in_one_bank(a.reserved, bank)});
     });
@@ -127,7 +141,9 @@ void map_ledger(const Selection& selection, const SelectedLedger& ledger, const 
         map.devices = selection.ids(ledger.sets[set].positions);
         map.kind = kind;
         map.bank = info == nullptr ? Bank{} : bank_of(*info, kind);
-        lay_out(map, std::move(found), ledger, query.limit);
+        const uint64_t live = found.live.size();
+        lay_out(map, std::move(found), ledger, std::min(query.limit == 0 ? UINT64_MAX : query.limit, room));
+        room -= std::min({room, live, query.limit == 0 ? uint64_t{0} : query.limit});
         result.push_back(std::move(map));
     }
 }
@@ -145,10 +161,11 @@ base::Expected<std::vector<AddressMap>> map_addresses(const Census& census, cons
         return tl::unexpected(selection.error());
     }
     std::vector<AddressMap> result;
+    uint64_t room = query.limit == 0 ? UINT64_MAX : kMostShownBlocks;
     for (const SelectedLedger& ledger : selection->ledgers()) {
-        map_ledger(*selection, ledger, query, result);
+        map_ledger(*selection, ledger, query, room, result);
     }
-    // One in which nothing lies is an answer where there is no other.
+    // Pools without allocations are shown only if there are no others.
     const auto is_empty = [](const AddressMap& map) { return map.used == 0; };
     if (!std::all_of(result.begin(), result.end(), is_empty)) {
         std::erase_if(result, is_empty);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Who is where: the address space of each allocator that a device is in, with the free blocks between what is live.
+// The address space of each allocator that contains a device, with the free blocks between the live ones.
 
 #include <cstdint>
 #include <optional>
@@ -15,12 +15,12 @@
 
 namespace ttmem::census {
 
-// What lies in a bank from one address on. An allocation takes the same place in each bank.
+// A range of addresses in one bank. An allocation has the same address in every bank.
 struct MapBlock {
     uint64_t address = 0;
-    uint64_t bytes = 0;  // in one bank
+    uint64_t bytes = 0;  // per bank
     bool is_free = false;
-    // Of what is live:
+    // Set for live blocks only:
     uint64_t requested = 0;  // in all banks
     uint64_t used = 0;       // in all banks
     uint64_t owner = 0;
@@ -30,18 +30,20 @@ struct MapBlock {
     bool operator==(const MapBlock&) const = default;
 };
 
-// One allocator's pool on the device that was asked for.
+// The pool of one allocator on the requested device.
 struct AddressMap {
     uint32_t pid = 0;
     std::string set;
-    std::vector<uint32_t> devices;  // that it keeps in lockstep
+    std::vector<uint32_t> devices;  // the devices that it keeps in lockstep
     Kind kind = Kind::dram;
-    Bank bank;          // without banks: nothing is known of it, and then there are no free blocks either
-    uint64_t used = 0;  // bytes in one bank
+    // Without banks the geometry is not known, and the map has no free blocks.
+    Bank bank;
+    uint64_t used = 0;  // bytes per bank
     std::optional<uint64_t> free;
     std::optional<uint64_t> largest_free;
     std::vector<MapBlock> blocks;  // by address
-    uint64_t left_out = 0;  // live blocks beyond the limit: the free ones between them are left out too
+    // Live blocks beyond the limit. The free blocks between them are left out too.
+    uint64_t left_out = 0;
 
     bool operator==(const AddressMap&) const = default;
 };
@@ -49,14 +51,19 @@ struct AddressMap {
 struct MapQuery {
     std::string device = {};
     std::optional<uint32_t> pid = {};
-    std::optional<Kind> kind = {};  // of those that have a pool; absent: all that something lies in
-    uint64_t limit = 0;             // live blocks of one pool; 0: all
+    std::optional<Kind> kind = {};  // a kind that has a pool; absent: all pools that hold something
+    uint64_t limit = 0;             // live blocks per pool; 0: all
+
+    bool operator==(const MapQuery&) const = default;
 };
 
-// Blocks of one pool that are kept in one pass.
-constexpr uint64_t kMostMapBlocks = 1'000'000;
+// The maximum number of live blocks of one process that a pass keeps. Further ones are left out.
+constexpr uint64_t kMostMapBlocks = 250'000;
 
-// An error where the device or the process asked for is not there, or the kind has no addresses of its own.
+// The maximum number of live blocks in all maps of an answer whose query has a limit.
+constexpr uint64_t kMostShownBlocks = 20'000;
+
+// Returns an error if the device or the process does not exist, or if the kind has no address space.
 base::Expected<std::vector<AddressMap>> map_addresses(const Census& census, const MapQuery& query);
 
 }  // namespace ttmem::census

@@ -14,15 +14,16 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
 
-// The small chip: DRAM 4 banks of 1,000 from 0x1000, so a block of 400 takes 100 of each.
+// On the small chip, DRAM has 4 banks of 1,000 from 0x1000, so a block of 400 takes 100 of each.
 struct AddressMaps : testing::Test {
     AddressMaps() {
         segment.add_device(small_chip(0x10, 0));
         set = segment.add_set(1);
     }
     void put(uint64_t address, uint64_t reserved, const char* name = "", Kind kind = Kind::dram) {
-        segment::Allocation a = allocation(set, kind == Kind::dram ? segment::Kind::dram : segment::Kind::l1,
-                                           address, reserved, reserved);
+        segment::Allocation a =
+            allocation(set, kind == Kind::dram ? segment::AllocationKind::dram : segment::AllocationKind::l1,
+                       address, reserved, reserved);
         a.name = *name == '\0' ? 0 : segment.add_name(name);
         segment.add(a);
     }
@@ -51,7 +52,7 @@ MATCHER_P3(Live, address, bytes, name, "") {
     return !arg.is_free && arg.address == address && arg.bytes == bytes && arg.name == name;
 }
 
-TEST_F(AddressMaps, ShowWhatIsLiveAndWhatIsFreeBetween) {
+TEST_F(AddressMaps, ShowLiveBlocksAndTheFreeBlocksBetween) {
     put(0x1000 + 500, 400, "second");
     put(0x1000, 800, "first");
     const AddressMap dram = map({"0"});

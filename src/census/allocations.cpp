@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cassert>
 #include <deque>
 
 #include "census/page_cursor.hpp"
@@ -12,17 +13,7 @@ namespace ttmem::census {
 
 namespace {
 
-constexpr std::array<std::string_view, 5> kSorts = {"used", "requested", "age", "address", "name"};
-constexpr std::array<std::string_view, 9> kGroups = {"name",  "kind",   "pid",   "device", "set",
-                                                     "scope", "thread", "owner", "age"};
-
-template <class Enum>
-std::optional<Enum> find_name(const auto& names, std::string_view name) {
-    const auto* const found = std::find(names.begin(), names.end(), name);
-    return found == names.end() ? std::nullopt : std::optional(static_cast<Enum>(found - names.begin()));
-}
-
-// A match that is not yet put into words: names cost, and most matches are not shown.
+// A match before its name is resolved. Names are expensive to read, and most matches are not shown.
 struct Match {
     Place place;
     size_t ledger = 0;
@@ -31,13 +22,15 @@ struct Match {
 
 bool comes_before(const Match& a, const Match& b) { return a.place < b.place; }
 
-// Keeps the first `limit` matches behind the cursor, of however many: a heap with the last of them on top.
+// Keeps the first `limit` matches after the cursor, in a heap with the last of them on top.
 class FirstMatches {
 public:
     FirstMatches(uint64_t limit, const Place* behind)
         : limit_(limit == 0 ? UINT64_MAX : limit), behind_(behind) {}
 
     void add(const Place& place, size_t ledger, const segment::Allocation& allocation) {
+        // Places of lists by name are not comparable with those of other lists.
+        assert(behind_ == nullptr || (behind_->text == nullptr) == (place.text == nullptr));
         ++total_;
         if (behind_ != nullptr && !(*behind_ < place)) {
             return;
@@ -57,7 +50,7 @@ public:
         }
     }
 
-    // Counts a match by its first number alone, where that says that it comes after all that are kept: most do.
+    // Fast path: counts a match without keeping it if its first number sorts after all kept matches. Most do.
     bool is_beyond(uint64_t first) {
         const bool is_last = first > last_first_;
         total_ += is_last ? 1 : 0;
@@ -66,9 +59,17 @@ public:
     }
 
     uint64_t total() const { return total_; }
-    uint64_t left_out() const { return behind_cursor_ - kept_.size(); }
+    uint64_t left_out() const {
+        assert(kept_.size() <= behind_cursor_ && behind_cursor_ <= total_);
+        return behind_cursor_ - kept_.size();
+    }
     const std::vector<Match>& in_order() {
         std::sort_heap(kept_.begin(), kept_.end(), comes_before);
+        assert(kept_.size() <= limit_);
+        // No two allocations have one place, else a page could end between them.
+        assert(std::adjacent_find(kept_.begin(), kept_.end(), [](const Match& a, const Match& b) {
+                   return !comes_before(a, b);
+               }) == kept_.end());
         return kept_;
     }
 
@@ -77,11 +78,11 @@ private:
     const Place* behind_;
     uint64_t total_ = 0;
     uint64_t behind_cursor_ = 0;
-    uint64_t last_first_ = UINT64_MAX;  // of the last that is kept, when no more are
+    uint64_t last_first_ = UINT64_MAX;  // `first` of the last kept match, once the heap is full
     std::vector<Match> kept_;
 };
 
-// The names of a ledger by number, each read once. A number that no name can have is that of no name.
+// The names of a ledger by number, each read once. Impossible numbers count as no name.
 class NameTexts {
 public:
     NameTexts(const segment::Reader& reader, std::deque<std::string>& store)
@@ -102,8 +103,8 @@ private:
     std::vector<const std::string*> known_;
 };
 
-// The two numbers that a list goes by. The largest come first, so the complement of a size is what is compared. Ticks
-// compare across processes: on one host all take the same clock.
+// The two sort numbers of an allocation. Sizes are complemented, so that the largest come first. Ticks are comparable
+// across processes, because all processes of a host use the same clock.
 std::pair<uint64_t, uint64_t> numbers_of(const segment::Allocation& a, Sort sort) {
     switch (sort) {
         case Sort::used:
@@ -112,7 +113,7 @@ std::pair<uint64_t, uint64_t> numbers_of(const segment::Allocation& a, Sort sort
             return {~a.requested, ~a.used()};
         case Sort::age:
             return {a.ticks, 0};
-        case Sort::address:  // what has none comes last
+        case Sort::address:  // allocations without an address come last
             return segment::is_kernel(a.kind) ? std::pair<uint64_t, uint64_t>(UINT64_MAX, 1)
                                               : std::pair<uint64_t, uint64_t>(a.address, 0);
         case Sort::name:
@@ -123,14 +124,9 @@ std::pair<uint64_t, uint64_t> numbers_of(const segment::Allocation& a, Sort sort
 
 }  // namespace
 
-std::string_view name_of(Sort sort) { return kSorts[static_cast<size_t>(sort)]; }
-std::optional<Sort> sort_by_name(std::string_view name) { return find_name<Sort>(kSorts, name); }
-std::string_view name_of(GroupBy group) { return kGroups[static_cast<size_t>(group)]; }
-std::optional<GroupBy> group_by_name(std::string_view name) { return find_name<GroupBy>(kGroups, name); }
-
 LiveAllocation describe(const segment::Allocation& a, const SelectedLedger& ledger,
                         const Selection& selection) {
-    const SelectedLedger::Set& set = ledger.sets[a.set];
+    const SelectedLedger::SelectedSet& set = ledger.sets[a.set];
     LiveAllocation live;
     live.pid = ledger.pid();
     live.devices = selection.ids(set.positions);
@@ -143,9 +139,9 @@ LiveAllocation describe(const segment::Allocation& a, const SelectedLedger& ledg
     }
     live.requested = a.requested;
     live.used = a.used();
-    live.planned = (a.flags & segment::kPlanned) != 0;
-    live.view = (a.flags & segment::kView) != 0;
-    live.reserved_known = (a.flags & segment::kReservedUnknown) == 0;
+    live.planned = a.flags.has(segment::AllocationFlag::planned);
+    live.view = a.flags.has(segment::AllocationFlag::view);
+    live.reserved_known = !a.flags.has(segment::AllocationFlag::reserved_unknown);
     live.name = ledger.reader().name(a.name);
     live.owner = a.owner;
     live.thread = a.thread;
@@ -159,7 +155,7 @@ base::Expected<AllocationPage> list_allocations(const Census& census, const Allo
         cursor = read_cursor(query, *query.cursor);
         if (!cursor) {
             return base::error(base::Error::Code::refused,
-                               "cursor is not one of this list (take 'next' of its page before)");
+                               "the cursor does not belong to this list (use 'next' of the previous page)");
         }
         cursor->place.text = query.sort == Sort::name ? &cursor->text : nullptr;
     }
@@ -192,6 +188,7 @@ base::Expected<AllocationPage> list_allocations(const Census& census, const Allo
             describe(match.allocation, selection->ledgers()[match.ledger], *selection));
     }
     if (page.left_out != 0) {
+        assert(!kept.empty());
         page.next = write_cursor(query, kept.back().place);
     }
     return page;

@@ -13,7 +13,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-// Two processes: 7 has a mesh of the chips 0x10 and 0x20, 8 has the chip 0x20.
+// Two processes: pid 7 has a mesh of the chips 0x10 and 0x20, pid 8 has the chip 0x20.
 class Allocations : public testing::Test {
 protected:
     void SetUp() override {
@@ -26,7 +26,7 @@ protected:
     }
 
     static segment::Allocation dram(uint64_t reserved) {
-        return allocation(0, segment::Kind::dram, reserved, reserved, reserved);
+        return allocation(0, segment::AllocationKind::dram, reserved, reserved, reserved);
     }
 
     std::vector<uint64_t> used(const AllocationQuery& query) {
@@ -54,7 +54,7 @@ TEST_F(Allocations, ComeTheLargestFirstFromAllProcesses) {
     EXPECT_THAT(used({}), ElementsAre(30, 20, 10));
 }
 
-TEST_F(Allocations, ALimitKeepsTheLargestAndTellsHowManyThereAre) {
+TEST_F(Allocations, ALimitKeepsTheLargestAndReportsTheTotalNumber) {
     for (uint64_t size = 1; size <= 50; ++size) {
         one_.add(dram(size));
         two_.add(dram(size + 100));
@@ -79,7 +79,7 @@ TEST_F(Allocations, EqualOnesKeepTheirOrder) {
 TEST_F(Allocations, AreFoundByDeviceProcessAndKind) {
     one_.add(dram(10));
     two_.add(dram(20));
-    one_.add(allocation(0, segment::Kind::l1, 1, 30, 30));
+    one_.add(allocation(0, segment::AllocationKind::l1, 1, 30, 30));
     EXPECT_THAT(used({.device = "0"}), ElementsAre(30, 10));
     EXPECT_THAT(used({.device = "0x20"}), ElementsAre(30, 20, 10));
     EXPECT_THAT(used({.pid = 8}), ElementsAre(20));
@@ -98,8 +98,8 @@ TEST_F(Allocations, OfADeviceOrProcessThatIsNotThereAreAnError) {
     EXPECT_THAT(page.error().text, HasSubstr("no tracked process 9"));
 }
 
-TEST_F(Allocations, SayWhatTheyAre) {
-    segment::Allocation a = allocation(0, segment::Kind::dram, 0x1000, 39, 40);
+TEST_F(Allocations, HaveTheirDescription) {
+    segment::Allocation a = allocation(0, segment::AllocationKind::dram, 0x1000, 39, 40);
     a.name = one_.add_name("kv_cache", one_.add_name("decoder.3"));
     a.owner = 77;
     a.thread = 123;
@@ -120,10 +120,11 @@ TEST_F(Allocations, SayWhatTheyAre) {
     EXPECT_TRUE(live.reserved_known);
 }
 
-TEST_F(Allocations, WhatAddsNoBytesIsListedWithItsFlag) {
-    one_.add(allocation(0, segment::Kind::dram, 0, 50, 50, segment::kPlanned));
-    one_.add(allocation(0, segment::Kind::cb, 0x200, 40, 40, segment::kView));
-    one_.add(allocation(0, segment::Kind::l1, 0x300, 30, 30, segment::kReservedUnknown));
+TEST_F(Allocations, AllocationsWithoutBytesAreListedWithTheirFlag) {
+    one_.add(allocation(0, segment::AllocationKind::dram, 0, 50, 50, segment::AllocationFlag::planned));
+    one_.add(allocation(0, segment::AllocationKind::cb, 0x200, 40, 40, segment::AllocationFlag::view));
+    one_.add(
+        allocation(0, segment::AllocationKind::l1, 0x300, 30, 30, segment::AllocationFlag::reserved_unknown));
     const AllocationPage page = *list_allocations(census_, {});
     EXPECT_FALSE(page.allocations[0].reserved_known);
     EXPECT_EQ(page.allocations[0].used, 30u);
@@ -134,7 +135,7 @@ TEST_F(Allocations, WhatAddsNoBytesIsListedWithItsFlag) {
 }
 
 TEST_F(Allocations, KernelsHaveATypeAndNoAddress) {
-    one_.add(allocation(0, segment::Kind::kernel_fabric, 5, 50, 50));
+    one_.add(allocation(0, segment::AllocationKind::kernel_fabric, 5, 50, 50));
     const LiveAllocation live = list_allocations(census_, {})->allocations.at(0);
     EXPECT_EQ(live.kind, census::Kind::kernel);
     EXPECT_EQ(live.kernel_type, "fabric");
@@ -142,8 +143,8 @@ TEST_F(Allocations, KernelsHaveATypeAndNoAddress) {
 }
 
 TEST_F(Allocations, OfKindsAndSetsThatDoNotExistAreLeftOut) {
-    one_.add_to_ledger(allocation(0, static_cast<segment::Kind>(200), 1, 1, 1));
-    one_.add_to_ledger(allocation(99, segment::Kind::dram, 1, 1, 1));
+    one_.add_to_ledger(allocation(0, static_cast<segment::AllocationKind>(15), 1, 1, 1));
+    one_.add_to_ledger(allocation(99, segment::AllocationKind::dram, 1, 1, 1));
     EXPECT_THAT(used({}), IsEmpty());
 }
 

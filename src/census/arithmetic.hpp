@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Sums of figures that somebody else wrote: they stop at the largest number instead of starting again at 0.
+// Saturating arithmetic for values that other processes wrote. An overflow must not wrap around to a small number.
 
 #include <algorithm>
 #include <cstdint>
@@ -18,15 +18,15 @@ constexpr uint64_t saturating_multiply(uint64_t a, uint64_t b) {
                                                                   : a * b;
 }
 
-// a - b, as far as a signed number goes.
+// a - b, saturated to the range of int64_t.
 constexpr int64_t signed_difference(uint64_t a, uint64_t b) {
     constexpr uint64_t kMost = std::numeric_limits<int64_t>::max();
     return a >= b ? static_cast<int64_t>(std::min(a - b, kMost))
                   : -static_cast<int64_t>(std::min(b - a, kMost));
 }
 
-// Counters are differences of what several threads wrote. Half-way through an event one can be below zero, which in
-// two's complement is a huge number: that is no figure to show.
+// A counter is a sum over several threads. While an event is recorded, it can be below zero, which in two's
+// complement is a huge number. Such a value must not be shown.
 constexpr bool is_below_zero(uint64_t counter) { return counter > std::numeric_limits<int64_t>::max(); }
 
 }  // namespace ttmem::census

@@ -1,33 +1,43 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Who is on this host. The census holds no figures: it knows where they are, and census/figures.hpp and
-// census/allocations.hpp read them there when somebody asks.
+// The processes and devices of this host. The census holds no figures: census/figures.hpp and census/allocations.hpp
+// read them from the ledgers on request.
 
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "census/budgets.hpp"
 #include "census/device_ids.hpp"
 #include "census/driver.hpp"
+#include "census/inexactness.hpp"
 #include "census/process.hpp"
 #include "census/totals_only.hpp"
 
 namespace ttmem::census {
 
-// A process with a segment that can't be taken for its word, and is therefore in no figure.
-struct Skipped {
-    uint32_t pid = 0;         // 0: nobody knows whose it is
-    std::string why;          // "segment lacks a seal, skipped"
-    bool is_foreign = false;  // what it holds is not its own, so nothing is missing in the figures
+// Data that can't be read or trusted, and is therefore missing from the figures.
+struct Omission {
+    uint32_t pid = 0;  // 0: the host, or an unknown process
+    Reason reason = Reason::segment_skipped;
+    std::string detail = {};
+    // The process holds the segment of another process, for example after fork(). The figures lack nothing.
+    bool is_foreign = false;
+    // Another user's descriptor was passed to it, with a segment that names it. The daemon's log reports it once.
+    bool is_suspicious = false;
+
+    Inexactness inexactness() const { return {pid, reason, 1, detail}; }
 };
 
 struct Census {
     std::vector<Process> processes;        // by pid
-    std::vector<TotalsOnly> totals_only;   // by pid; none of them is among the processes
-    std::shared_ptr<const Driver> driver;  // absent: there is none on this host
-    std::vector<Skipped> skipped;
-    std::shared_ptr<DeviceIds> device_ids = std::make_shared<DeviceIds>();  // of all that come from one place
+    std::vector<TotalsOnly> totals_only;   // by pid; disjoint from `processes`
+    std::shared_ptr<const Driver> driver;  // absent: this host has no driver
+    std::vector<Omission> omissions;
+    // Shared by all censuses of one source, so that ids stay the same.
+    std::shared_ptr<DeviceIds> device_ids = std::make_shared<DeviceIds>();
+    WorkBudgets work_budgets = {};
 };
 
 }  // namespace ttmem::census

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cassert>
 #include <map>
 
 #include "census/arithmetic.hpp"
@@ -14,11 +15,11 @@ namespace ttmem::census {
 
 namespace {
 
-constexpr uint32_t kMostAcross = 16;  // what a mask of cores can tell
+constexpr uint32_t kMostAcross = 16;  // the width of a core mask
 
-// What was found so far: the highest end of a circular buffer on each core.
-struct FoundOnCores {
-    std::array<std::array<uint64_t, kMostAcross>, kMostAcross> cb_top{};  // by row; 0: there is none
+// The highest end of a circular buffer on each core.
+struct CoreTops {
+    std::array<std::array<uint64_t, kMostAcross>, kMostAcross> cb_top{};  // by row; 0: none
     std::optional<uint64_t> lowest_buffer;
     uint64_t l1_used = 0;
     uint64_t without_cores = 0;
@@ -49,8 +50,8 @@ struct FoundOnCores {
     }
 };
 
-// Everything that processes said about the device.
-void add_infos(const Selection& selection, FoundOnCores& found) {
+// Adds the descriptions of the device by all processes.
+void add_infos(const Selection& selection, CoreTops& found) {
     for (const SelectedLedger& ledger : selection.ledgers()) {
         const auto& devices = selection.reports()[ledger.report].devices;
         for (size_t entry = 0; entry < devices.size(); ++entry) {
@@ -61,7 +62,7 @@ void add_infos(const Selection& selection, FoundOnCores& found) {
     }
 }
 
-CoreFigures describe(const FoundOnCores& found, Core core) {
+CoreFigures describe(const CoreTops& found, Core core) {
     const uint64_t top = found.cb_top[core.y][core.x];
     L1Reach reach;
     reach.lowest_buffer = found.lowest_buffer;
@@ -79,11 +80,12 @@ base::Expected<CoreGrid> map_cores(const Census& census, const std::string& devi
     if (!selection) {
         return tl::unexpected(selection.error());
     }
-    FoundOnCores found;
+    CoreTops found;
+    assert(selection->device());
     add_infos(*selection, found);
     for (const SelectedLedger& ledger : selection->ledgers()) {
-        std::map<uint16_t, uint64_t>
-            tops;  // by set of cores: there are few of those, and many circular buffers
+        // By core set: there are few core sets and many circular buffers.
+        std::map<uint16_t, uint64_t> tops;
         selection->for_each_match(ledger, [&](segment::SlotRef, const segment::Allocation& a, Kind kind) {
             if (!segment::adds_bytes(a.flags)) {
                 return;
@@ -91,7 +93,7 @@ base::Expected<CoreGrid> map_cores(const Census& census, const std::string& devi
             if (kind == Kind::l1) {
                 found.add_buffer(a);
             } else if (kind == Kind::cb) {
-                // Its request is the size on one core.
+                // The request of a circular buffer is its size on one core.
                 uint64_t& top = tops[a.core_set];
                 top = std::max(top, saturating_add(a.address, a.requested));
                 found.without_cores += a.core_set == 0 ? 1 : 0;
@@ -118,6 +120,7 @@ base::Expected<CoreGrid> map_cores(const Census& census, const std::string& devi
             }
         }
     }
+    assert(!grid.size || grid.cores.size() >= size_t{grid.size->x} * grid.size->y);
     return grid;
 }
 

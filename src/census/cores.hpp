@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// L1 core by core: how high circular buffers reach on each, and how far that is from the lowest L1 buffer.
+// L1 per core: the end of the circular buffers on each core, and its distance to the lowest L1 buffer.
 
 #include <cstdint>
 #include <optional>
@@ -14,10 +14,10 @@
 
 namespace ttmem::census {
 
-// As WorstCore has it, of any core.
+// The values of WorstCore for any core.
 struct CoreFigures {
     Core core;
-    std::optional<uint64_t> cb_top;  // absent: no circular buffer lies on it
+    std::optional<uint64_t> cb_top;  // absent: the core has no circular buffer
     std::optional<uint64_t> used;
     std::optional<int64_t> headroom;
 
@@ -25,17 +25,17 @@ struct CoreFigures {
 };
 
 struct CoreGrid {
-    std::optional<Core> size;               // how many there are in each direction; absent: nobody told
-    std::optional<uint64_t> capacity;       // allocatable L1 of one core
-    std::optional<uint64_t> lowest_buffer;  // on every core the same
+    std::optional<Core> size;               // columns and rows; absent: not reported
+    std::optional<uint64_t> capacity;       // allocatable L1 per core
+    std::optional<uint64_t> lowest_buffer;  // the same on every core
     uint64_t without_cores = 0;             // circular buffers whose cores are not known
-    std::vector<CoreFigures>
-        cores;  // row by row: all of the grid, or those with circular buffers where it is not known
+    // Row by row. If the size is not known, only cores with circular buffers.
+    std::vector<CoreFigures> cores;
 
     bool operator==(const CoreGrid&) const = default;
 };
 
-// Of one device, over all processes. An error where it is not there.
+// Covers all processes on one device. Returns an error if the device does not exist.
 base::Expected<CoreGrid> map_cores(const Census& census, const std::string& device);
 
 }  // namespace ttmem::census

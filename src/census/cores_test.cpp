@@ -21,7 +21,7 @@ struct Cores : testing::Test {
         l1 = chip.memory[memory_info_index(Kind::l1)];
     }
     void put_cb(uint64_t address, uint64_t size, uint16_t core_set) {
-        segment::Allocation a = allocation(set, segment::Kind::cb, address, size, size);
+        segment::Allocation a = allocation(set, segment::AllocationKind::cb, address, size, size);
         a.core_set = core_set;
         segment.add(a);
     }
@@ -53,7 +53,7 @@ TEST_F(Cores, EachHasTheHighestEndOfItsCircularBuffersAndTheHeadroomToTheLowestB
     put_cb(l1.base, 10, left);
     put_cb(l1.base, 30, upper);
     put_cb(l1.base, 20, left);
-    segment.add(allocation(set, segment::Kind::l1, l1.base + 100, l1.banks * 8, l1.banks * 8));
+    segment.add(allocation(set, segment::AllocationKind::l1, l1.base + 100, l1.banks * 8, l1.banks * 8));
     const CoreGrid all = grid();
     EXPECT_EQ(all.lowest_buffer, l1.base + 100);
     ASSERT_THAT(all.cores, SizeIs(6));
@@ -69,7 +69,7 @@ TEST_F(Cores, EachHasTheHighestEndOfItsCircularBuffersAndTheHeadroomToTheLowestB
 TEST_F(Cores, TheWorstOfThemIsTheWorstCoreOfTheStatus) {
     put_cb(l1.base, 33, segment.add_cores({0, 0b100}));
     put_cb(l1.base, 11, segment.add_cores({0b1}));
-    const WorstCore worst = count(census_of(segment.process(7))).devices[0].l1_worst_core;
+    const WorstCore worst = compute_figures(census_of(segment.process(7))).devices[0].l1_worst_core;
     const CoreGrid all = grid();
     EXPECT_EQ(worst.core, all.cores[5].core);
     EXPECT_EQ(worst.cb_top, all.cores[5].cb_top);
@@ -77,7 +77,7 @@ TEST_F(Cores, TheWorstOfThemIsTheWorstCoreOfTheStatus) {
     EXPECT_EQ(worst.headroom, all.cores[5].headroom);
 }
 
-TEST_F(Cores, WhatHasNoCoresIsCounted) {
+TEST_F(Cores, BuffersWithoutCoresAreCounted) {
     put_cb(l1.base, 10, 0);
     EXPECT_EQ(grid().without_cores, 1u);
 }

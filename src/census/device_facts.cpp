@@ -33,24 +33,15 @@ std::optional<std::string> board_name(const char (&board)[16]) {
     return text.empty() ? std::nullopt : std::optional(base::printable(text));
 }
 
-// Banks of size 0 are known to have no room; without banks nothing is known.
-std::optional<uint64_t> capacity_of(const ttmem_memory_info& memory) {
-    if (memory.capacity != 0) {
-        return memory.capacity;
-    }
-    return memory.banks == 0 ? std::nullopt
-                             : std::optional(saturating_multiply(memory.size_per_bank, memory.banks));
-}
-
-// What a card has when nothing was set aside for L1_SMALL and traces: an allocator's first state. Cores that were fused off can't
-// be told from the name of a card, so L1 is absent where cards of a name differ.
+// The capacity of a card without regions for L1_SMALL and traces, which is the default of an allocator. The name of a
+// card does not show which cores were fused off, so L1 is absent if cards of the same name differ.
 struct Card {
-    std::string_view prefix;  // of the card type: "p150" stands for p150a, p150b
+    std::string_view prefix;  // a prefix of the card type: "p150" matches p150a and p150b
     uint64_t dram = 0;
     std::optional<uint64_t> l1;
 };
 constexpr uint64_t kWormholeDram = 12 * (uint64_t{1'073'741'824} - 1'048'640);
-constexpr uint64_t kWormholeL1 = 1'393'472;  // of a core
+constexpr uint64_t kWormholeL1 = 1'393'472;  // per core
 constexpr uint64_t kBlackholeDramBank = uint64_t{4'278'190'080} - 1'048'704;
 constexpr uint64_t kBlackholeL1 = 1'461'248;
 constexpr std::array<Card, 7> kCards = {{{"n150", kWormholeDram, 64 * kWormholeL1},
@@ -82,17 +73,17 @@ DeviceFigures describe(const DeviceTable::Device& device) {
         figures.asic_id = info.asic_id;
     }
     if (device.driver != nullptr) {
-        figures.arch = figures.arch ? figures.arch : device.driver->arch;
-        figures.board = figures.board ? figures.board : device.driver->board;
+        figures.arch = device.driver->arch ? device.driver->arch : figures.arch;
+        figures.board = device.driver->board ? device.driver->board : figures.board;
         figures.driver = device.driver->facts;
         figures.telemetry = device.driver->telemetry;
     }
-    bool is_told = false;
+    bool is_reported = false;
     for (size_t kind = 0; kind < kPoolKinds; ++kind) {
         figures.memory[kind].capacity = capacity_of(info.memory[memory_info_index(static_cast<Kind>(kind))]);
-        is_told = is_told || figures.memory[kind].capacity;
+        is_reported = is_reported || figures.memory[kind].capacity;
     }
-    if (!is_told) {
+    if (!is_reported) {
         fill_in_from_card(figures);
     }
     return figures;
@@ -105,6 +96,14 @@ uint32_t arch_by_name(std::string_view name) {
         }
     }
     return TTMEM_ARCH_UNKNOWN;
+}
+
+std::optional<uint64_t> capacity_of(const ttmem_memory_info& memory) {
+    if (memory.capacity != 0) {
+        return memory.capacity;
+    }
+    return memory.banks == 0 ? std::nullopt
+                             : std::optional(saturating_multiply(memory.size_per_bank, memory.banks));
 }
 
 Bank bank_of(const ttmem_device_info& info, Kind pool_kind) {

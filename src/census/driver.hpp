@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What the kernel driver says about the devices in this host, whoever uses them and whether anybody does. It knows the chips
-// that are on the PCIe bus: the remote chips behind them are not here. What it does not say is absent, and never 0.
+// The kernel driver's data about the devices of this host, in use or not. It covers chips on the PCIe bus, not the
+// remote chips behind them. Unreported values are absent, never 0.
 
 #include <cstdint>
 #include <optional>
@@ -27,12 +27,13 @@ struct Telemetry {
     std::optional<uint32_t> arcclk_mhz;
     std::optional<uint32_t> fan_rpm;
     std::optional<uint64_t> thermal_trips;
-    std::optional<bool> is_alive;  // the firmware's heart beat between two looks; absent: seen once so far
+    // The firmware's heartbeat advanced between two polls; absent: polled only once so far.
+    std::optional<bool> is_alive;
 
     bool operator==(const Telemetry&) const = default;
 };
 
-// As the link runs, and as it could.
+// The current and the maximum state of the link.
 struct PcieLink {
     std::optional<std::string> speed;  // "16.0 GT/s PCIe"
     std::optional<std::string> max_speed;
@@ -42,7 +43,7 @@ struct PcieLink {
     bool operator==(const PcieLink&) const = default;
 };
 
-// What a device on the bus is.
+// Static properties of a device on the bus.
 struct DriverFacts {
     std::optional<std::string> bdf;
     std::optional<int32_t> numa_node;
@@ -64,10 +65,10 @@ struct DriverDevice {
     bool operator==(const DriverDevice&) const = default;
 };
 
-// A process that has devices open, whether it reports what it holds or not.
+// A process that has devices open, whether or not it reports allocations.
 struct Holder {
     Identity identity;
-    std::vector<uint32_t> devices;  // by number of /dev/tenstorrent, in order, each once
+    std::vector<uint32_t> devices;  // numbers of /dev/tenstorrent, ascending, unique
 };
 
 struct Driver {

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "census/failures.hpp"
 
-#include <time.h>
-
 #include <algorithm>
-#include <array>
+#include <cassert>
 
+#include "base/time.hpp"
 #include "census/arithmetic.hpp"
 #include "census/device_facts.hpp"
 #include "census/selection.hpp"
@@ -14,18 +13,9 @@ namespace ttmem::census {
 
 namespace {
 
-constexpr std::array<std::string_view, segment::kFailureTypes> kTypes = {"out_of_memory", "cb_clash",
-                                                                         "unknown_free"};
-
-uint64_t epoch_now_ns() {
-    timespec now{};
-    clock_gettime(CLOCK_REALTIME, &now);
-    return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
-}
-
 uint64_t difference_or_zero(uint64_t a, uint64_t b) { return a > b ? a - b : 0; }
 
-// The smallest bank of the devices of a failure: what does not fit there never fits.
+// The smallest bank over the devices of a failure. A larger request can never fit.
 std::optional<uint64_t> bank_size(const Report& report, uint64_t members, Kind kind) {
     std::optional<uint64_t> smallest;
     for (size_t entry = 0; index_of(kind) < kPoolKinds && entry < report.devices.size(); ++entry) {
@@ -39,44 +29,45 @@ std::optional<uint64_t> bank_size(const Report& report, uint64_t members, Kind k
     return smallest;
 }
 
-const char* verdict_of(const segment::Failure& failure, std::optional<uint64_t> bank) {
-    if (bank && failure.needed > *bank) {
-        return "too big";
+FailureVerdict verdict_of(const segment::Failure& failure, std::optional<uint64_t> bank) {
+    if (bank && failure.needed_per_bank > *bank) {
+        return FailureVerdict::too_big;
     }
-    if (failure.needed > failure.free) {
-        return "not enough";
+    if (failure.needed_per_bank > failure.free_per_bank) {
+        return FailureVerdict::not_enough;
     }
-    return failure.needed > failure.largest_free ? "fragmented" : "unknown";
+    return failure.needed_per_bank > failure.largest_free_per_bank ? FailureVerdict::fragmented
+                                                                   : FailureVerdict::unknown;
 }
 
 void describe_out_of_memory(FailureFigures& figures, const segment::Failure& failure, const Report& report) {
     figures.requested = failure.requested;
-    figures.needed = failure.needed;
-    figures.free = failure.free;
-    figures.largest_free = failure.largest_free;
-    figures.missing = difference_or_zero(failure.needed, failure.largest_free);
+    figures.needed = failure.needed_per_bank;
+    figures.free = failure.free_per_bank;
+    figures.largest_free = failure.largest_free_per_bank;
+    figures.missing = difference_or_zero(failure.needed_per_bank, failure.largest_free_per_bank);
     figures.verdict =
         verdict_of(failure, figures.kind ? bank_size(report, failure.members, *figures.kind) : std::nullopt);
 }
 
 void describe_clash(FailureFigures& figures, const segment::Failure& failure) {
     figures.requested = failure.requested;
-    figures.free = failure.free;
-    figures.cb_end = failure.needed;
-    figures.lowest_buffer = failure.largest_free;
-    figures.missing = difference_or_zero(failure.needed, failure.largest_free);
+    figures.free = failure.free_per_bank;
+    figures.cb_end = failure.cb_end;
+    figures.lowest_buffer = failure.lowest_buffer;
+    figures.missing = difference_or_zero(failure.cb_end, failure.lowest_buffer);
     figures.core = Core{failure.core_x, failure.core_y};
-    figures.verdict = "clash";
+    figures.verdict = FailureVerdict::clash;
 }
 
 void describe_unknown_free(FailureFigures& figures, const segment::Failure& failure) {
     figures.kind.reset();
     figures.address = failure.address;
     figures.logical_device = failure.has_device != 0 ? std::optional(failure.device) : std::nullopt;
-    figures.verdict = "unknown free";
+    figures.verdict = FailureVerdict::unknown_free;
 }
 
-// What the set was called; nothing where its place has been taken by another since.
+// The label of the set. Empty if its slot has been reused since.
 std::string label_of(const segment::Failure& failure, const Report& report, const segment::Reader& ledger) {
     for (const segment::SetTotals& set : report.totals.sets) {
         if (set.index == failure.set && set.set.opened_ticks <= failure.ticks &&
@@ -88,7 +79,7 @@ std::string label_of(const segment::Failure& failure, const Report& report, cons
 }
 
 Blocker describe_blocker(const segment::Failure& failure, const segment::Reader& ledger) {
-    return {kind_of(static_cast<segment::Kind>(failure.blocker_kind)),
+    return {kind_of(static_cast<segment::AllocationKind>(failure.blocker_kind)),
             failure.blocker_address,
             failure.blocker_requested,
             failure.blocker_reserved,
@@ -106,7 +97,7 @@ FailureFigures describe(const segment::Failure& failure, const SelectedLedger& l
     figures.time_ns = difference_or_zero(now_ns, figures.age_ns);
     figures.devices = selection.ids(selection.table().positions(ledger.report, failure.members));
     figures.set = label_of(failure, report, ledger.reader());
-    figures.kind = kind_of(static_cast<segment::Kind>(failure.kind));
+    figures.kind = kind_of(static_cast<segment::AllocationKind>(failure.kind));
     figures.name = ledger.reader().name(failure.name);
     figures.thread = failure.thread;
     if (failure.program != 0) {
@@ -137,11 +128,12 @@ void add_counts(std::vector<FailureCounts>& counts, const SelectedLedger& ledger
     if (ever.out_of_memory == 0 && ever.cb_clash == 0 && ever.unknown_free == 0) {
         return;
     }
+    assert(counts.empty() || counts.back().pid <= ever.pid);
     if (counts.empty() || counts.back().pid != ever.pid) {
         counts.push_back(ever);
         return;
     }
-    FailureCounts& sum = counts.back();  // of a process with several ledgers
+    FailureCounts& sum = counts.back();  // a process may have several ledgers
     sum.out_of_memory = saturating_add(sum.out_of_memory, ever.out_of_memory);
     sum.cb_clash = saturating_add(sum.cb_clash, ever.cb_clash);
     sum.unknown_free = saturating_add(sum.unknown_free, ever.unknown_free);
@@ -157,21 +149,13 @@ bool is_on(const FailureFigures& failure, const Selection& selection) {
 
 }  // namespace
 
-std::string_view name_of(FailureType type) { return kTypes[static_cast<size_t>(type)]; }
-
-std::optional<FailureType> failure_type_by_name(std::string_view name) {
-    const auto* const found = std::find(kTypes.begin(), kTypes.end(), name);
-    return found == kTypes.end() ? std::nullopt
-                                 : std::optional(static_cast<FailureType>(found - kTypes.begin()));
-}
-
 base::Expected<FailurePage> list_failures(const Census& census, const FailureQuery& query) {
     const auto selection = Selection::of(census, {query.device, query.pid, std::nullopt, {}});
     if (!selection) {
         return tl::unexpected(selection.error());
     }
     FailurePage page;
-    const uint64_t now_ns = epoch_now_ns();
+    const uint64_t now_ns = base::realtime_ns();
     for (const SelectedLedger& ledger : selection->ledgers()) {
         add_counts(page.counts, ledger);
         for (const segment::Failure& failure : ledger.reader().failures()) {

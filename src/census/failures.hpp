@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What did not work: allocations that found no room, circular buffers that clashed, frees of something unknown. A process
-// keeps the first and the last few of each type, and counts all.
+// Failures: out of memory, circular buffer clashes and frees of unknown addresses. A process keeps the first and the
+// last few failures of each type, and counts all of them.
 
 #include <cstdint>
 #include <optional>
@@ -14,15 +14,36 @@
 #include "census/census.hpp"
 #include "census/figures.hpp"
 
+namespace ttmem::segment {
+
+// base/named_enum.hpp finds this function by the namespace of the enumeration. The segment itself depends only on
+// libc.
+constexpr auto enum_names(FailureType /*of*/) {
+    return std::to_array<std::string_view>({"out_of_memory", "cb_clash", "unknown_free"});
+}
+using base::name_of;
+
+}  // namespace ttmem::segment
+
 namespace ttmem::census {
 
 using segment::FailureType;
 
-// "out_of_memory", "cb_clash", "unknown_free".
-std::string_view name_of(FailureType type);
-std::optional<FailureType> failure_type_by_name(std::string_view name);
+// The cause of a failure.
+enum class FailureVerdict : uint8_t {
+    unknown,
+    too_big,     // larger than a bank
+    not_enough,  // larger than the free memory
+    fragmented,  // no free block is large enough
+    clash,
+    unknown_free,
+};
+constexpr auto enum_names(FailureVerdict /*of*/) {
+    return std::to_array<std::string_view>(
+        {"unknown", "too big", "not enough", "fragmented", "clash", "unknown free"});
+}
 
-// The allocation in the way of circular buffers, as it was then.
+// The allocation that circular buffers clash with, as it was at that time.
 struct Blocker {
     std::optional<Kind> kind;
     uint64_t address = 0;
@@ -34,36 +55,36 @@ struct Blocker {
     bool operator==(const Blocker&) const = default;
 };
 
-// What a type of failure does not have is absent. Bytes are those on each of the devices.
+// Values that a type of failure does not have are absent. Byte counts are per device.
 struct FailureFigures {
     uint32_t pid = 0;
     FailureType type = FailureType::out_of_memory;
-    std::string verdict;   // in a word or two: "too big", "not enough", "fragmented", "clash", "unknown free"
+    FailureVerdict verdict = FailureVerdict::unknown;
     uint64_t time_ns = 0;  // since the epoch
     uint64_t age_ns = 0;
     std::vector<uint32_t> devices;
     std::string set;
     std::optional<Kind> kind;
-    std::string name;  // where in the program it happened
+    std::string name;  // the place in the program
     uint32_t thread = 0;
     std::optional<uint64_t> requested;
-    std::optional<uint64_t> needed;        // bytes in one bank, rounded as the allocator does
-    std::optional<uint64_t> free;          // bytes in one bank
-    std::optional<uint64_t> largest_free;  // the largest block in one bank
-    std::optional<uint64_t>
-        missing;  // by how many bytes it failed: of needed to largest_free, or the overlap of a clash
-    std::optional<uint64_t> cb_end;         // a clash: the address where circular buffers end ...
-    std::optional<uint64_t> lowest_buffer;  // ... and that of the lowest L1 buffer
-    std::optional<Core> core;               // one on which they clash
+    std::optional<uint64_t> needed;        // bytes per bank, rounded up like the allocator does
+    std::optional<uint64_t> free;          // bytes per bank
+    std::optional<uint64_t> largest_free;  // the largest block per bank
+    // The missing bytes: needed minus largest_free, or the overlap of a clash.
+    std::optional<uint64_t> missing;
+    std::optional<uint64_t> cb_end;         // clash: the end address of the circular buffers
+    std::optional<uint64_t> lowest_buffer;  // clash: the address of the lowest L1 buffer
+    std::optional<Core> core;               // clash: one of the cores
     std::optional<uint64_t> program;
     std::optional<Blocker> blocker;
-    std::optional<uint64_t> address;        // an unknown free: what was to be freed ...
-    std::optional<int32_t> logical_device;  // ... and on which device, as the process calls it
+    std::optional<uint64_t> address;        // unknown free: the address passed to free
+    std::optional<int32_t> logical_device;  // unknown free: the process's number of the device
 
     bool operator==(const FailureFigures&) const = default;
 };
 
-// How many there ever were.
+// Failures since the start of the process.
 struct FailureCounts {
     uint32_t pid = 0;
     uint64_t out_of_memory = 0;
@@ -79,15 +100,18 @@ struct FailureQuery {
     std::optional<uint32_t> pid = {};
     std::optional<FailureType> type = {};
     uint64_t limit = 0;  // 0: all
+
+    bool operator==(const FailureQuery&) const = default;
 };
 
 struct FailurePage {
-    std::vector<FailureFigures> failures;  // the last first
-    uint64_t total = 0;                    // that are kept and match
-    std::vector<FailureCounts> counts;     // by process asked for, where it ever had one; on all devices
+    std::vector<FailureFigures> failures;  // the newest first
+    uint64_t total = 0;                    // kept failures that match
+    // One entry per selected process that ever had a failure, over all devices.
+    std::vector<FailureCounts> counts;
 };
 
-// An error where the device or the process asked for is not there.
+// Returns an error if the device or the process does not exist.
 base::Expected<FailurePage> list_failures(const Census& census, const FailureQuery& query);
 
 }  // namespace ttmem::census

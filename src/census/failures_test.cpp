@@ -32,13 +32,13 @@ protected:
 
     static segment::Failure out_of_memory(uint64_t needed, uint64_t free, uint64_t largest_free) {
         segment::Failure failure;
-        failure.kind = static_cast<uint8_t>(segment::Kind::dram);
+        failure.kind = static_cast<uint8_t>(segment::AllocationKind::dram);
         failure.ticks = 5;
         failure.members = 3;
         failure.requested = 4 * needed;
-        failure.needed = needed;
-        failure.free = free;
-        failure.largest_free = largest_free;
+        failure.needed_per_bank = needed;
+        failure.free_per_bank = free;
+        failure.largest_free_per_bank = largest_free;
         return failure;
     }
 
@@ -58,7 +58,7 @@ TEST_F(Failures, AreNoneWhereAllWentWell) {
     EXPECT_THAT(page.counts, IsEmpty());
 }
 
-TEST_F(Failures, OfAllocationsSayWhatWasAskedForAndWhatWasThere) {
+TEST_F(Failures, OfAllocationsHaveTheRequestAndTheFreeMemory) {
     segment::Failure failure = out_of_memory(600, 800, 200);
     failure.name = segment_.add_name("kv_cache");
     failure.thread = 71;
@@ -84,32 +84,32 @@ TEST_F(Failures, OfAllocationsSayWhatWasAskedForAndWhatWasThere) {
 }
 
 TEST_F(Failures, HaveAVerdict) {
-    add(out_of_memory(1001, 900, 900));  // a bank has 1,000
-    EXPECT_EQ(only().verdict, "too big");
+    add(out_of_memory(1001, 900, 900));  // a bank has 1,000 bytes
+    EXPECT_EQ(only().verdict, FailureVerdict::too_big);
     SetUp();
     const auto verdict = [this](uint64_t needed, uint64_t free, uint64_t largest) {
         segment_.header().failures[0] = 0;
         add(out_of_memory(needed, free, largest));
         return only().verdict;
     };
-    EXPECT_EQ(verdict(600, 500, 500), "not enough");
-    EXPECT_EQ(verdict(600, 800, 500), "fragmented");
-    EXPECT_EQ(verdict(600, 800, 700), "unknown");
+    EXPECT_EQ(verdict(600, 500, 500), FailureVerdict::not_enough);
+    EXPECT_EQ(verdict(600, 800, 500), FailureVerdict::fragmented);
+    EXPECT_EQ(verdict(600, 800, 700), FailureVerdict::unknown);
 }
 
-TEST_F(Failures, OfCircularBuffersSayWhatIsInTheWayAndByHowMuch) {
+TEST_F(Failures, OfCircularBuffersNameTheBlockingBufferAndTheOverlap) {
     segment::Failure failure;
     failure.type = static_cast<uint8_t>(FailureType::cb_clash);
-    failure.kind = static_cast<uint8_t>(segment::Kind::cb);
+    failure.kind = static_cast<uint8_t>(segment::AllocationKind::cb);
     failure.members = 1;
     failure.requested = 500;
-    failure.needed = 0x500;
-    failure.largest_free = 0x480;
+    failure.cb_end = 0x500;
+    failure.lowest_buffer = 0x480;
     failure.program = 99;
     failure.core_x = 3;
     failure.core_y = 4;
     failure.has_blocker = 1;
-    failure.blocker_kind = static_cast<uint8_t>(segment::Kind::l1);
+    failure.blocker_kind = static_cast<uint8_t>(segment::AllocationKind::l1);
     failure.blocker_address = 0x480;
     failure.blocker_requested = 10;
     failure.blocker_reserved = 16;
@@ -117,7 +117,7 @@ TEST_F(Failures, OfCircularBuffersSayWhatIsInTheWayAndByHowMuch) {
     failure.blocker_name = segment_.add_name("activations");
     add(failure);
     const FailureFigures found = only();
-    EXPECT_EQ(found.verdict, "clash");
+    EXPECT_EQ(found.verdict, FailureVerdict::clash);
     EXPECT_EQ(found.cb_end, 0x500u);
     EXPECT_EQ(found.lowest_buffer, 0x480u);
     EXPECT_EQ(found.missing, 0x80u);
@@ -128,7 +128,7 @@ TEST_F(Failures, OfCircularBuffersSayWhatIsInTheWayAndByHowMuch) {
     EXPECT_EQ(found.blocker, (Blocker{Kind::l1, 0x480, 10, 16, 5, "activations"}));
 }
 
-TEST_F(Failures, OfFreesSayWhatWasToBeFreed) {
+TEST_F(Failures, OfFreesNameTheAllocation) {
     segment::Failure failure;
     failure.type = static_cast<uint8_t>(FailureType::unknown_free);
     failure.address = 0xdead;
@@ -136,7 +136,7 @@ TEST_F(Failures, OfFreesSayWhatWasToBeFreed) {
     failure.device = 3;
     add(failure);
     const FailureFigures found = only();
-    EXPECT_EQ(found.verdict, "unknown free");
+    EXPECT_EQ(found.verdict, FailureVerdict::unknown_free);
     EXPECT_EQ(found.address, 0xdeadu);
     EXPECT_EQ(found.logical_device, 3);
     EXPECT_EQ(found.requested, std::nullopt);
@@ -176,7 +176,7 @@ TEST_F(Failures, AreFoundByDeviceProcessAndType) {
 TEST_F(Failures, OfASetWhosePlaceAnotherHasTakenHaveNoSetName) {
     segment::Failure failure = out_of_memory(600, 100, 100);
     failure.set = segment_.add_set(1, 10);
-    add(failure);  // at 5, before that set was opened
+    add(failure);  // at tick 5, before that set was opened
     EXPECT_EQ(only().set, "");
 }
 
@@ -197,9 +197,9 @@ TEST_F(Failures, WithNumbersThatNothingHasAreShownAsUnknown) {
 
 TEST(FailureTypes, AreFoundByTheirNames) {
     for (const char* name : {"out_of_memory", "cb_clash", "unknown_free"}) {
-        EXPECT_EQ(name_of(*failure_type_by_name(name)), name);
+        EXPECT_EQ(name_of(*base::by_name<FailureType>(name)), name);
     }
-    EXPECT_EQ(failure_type_by_name("oom"), std::nullopt);
+    EXPECT_EQ(base::by_name<FailureType>("oom"), std::nullopt);
 }
 
 }  // namespace

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The figures of a host at one moment: what each device has given away and who holds it. Plain values, with nothing of a
-// segment left in them. What is not known is absent, and never 0.
+// The figures of a host at one moment: the allocated memory per device, and the processes that hold it. Plain values
+// without references to a segment. Unknown values are absent, never 0.
 
 #include <array>
 #include <cstdint>
@@ -11,24 +11,26 @@
 #include <vector>
 
 #include "census/census.hpp"
+#include "census/inexactness.hpp"
 #include "census/kind.hpp"
 
 namespace ttmem::census {
 
 // One kind of memory on one device.
 struct MemoryFigures {
-    uint64_t used = 0;       // reserved bytes: what the allocator has given away
-    uint64_t requested = 0;  // their logical bytes
+    uint64_t used = 0;       // reserved bytes, as allocated by the allocator
+    uint64_t requested = 0;  // logical bytes
     std::optional<uint64_t> capacity;
     uint64_t peak = 0;
     bool peak_exact = true;  // else a lower bound
     uint64_t count = 0;      // allocations that add bytes
-    uint64_t planned = 0;    // hooked ones, which add none
-    uint64_t views = 0;      // of memory that others own: add none
-    // Bytes in one bank. A device in several sets has several address spaces: this is the smallest of their largest
-    // free blocks, over the open sets that hold something here.
+    uint64_t planned = 0;    // hooked allocations, which add no bytes
+    uint64_t views = 0;      // views of other allocations, which add no bytes
+    // Bytes per bank. A device in several sets has several address spaces: this is the smallest of their largest free
+    // blocks, over the open sets that hold something on this device.
     std::optional<uint64_t> largest_free;
-    // False: somebody is there who does not tell, and nobody who does. Then the amounts are 0 and mean nothing.
+    // False if no process on the device reports this kind and at least one does not. Then the amounts are 0 and have
+    // no meaning.
     bool is_known = true;
     bool is_count_known = true;
 
@@ -42,15 +44,16 @@ struct Core {
     bool operator==(const Core&) const = default;
 };
 
-// The core whose circular buffers come nearest to the L1 buffers. Circular buffers of several cached programs share
-// addresses, so not their sum counts but how high any one program's reach.
+// The core whose circular buffers are nearest to the L1 buffers. Circular buffers of cached programs share addresses,
+// so the highest end of any program counts, not the sum.
 struct WorstCore {
-    std::optional<Core> core;               // absent: there are none, or their cores are not known
-    std::optional<uint64_t> cb_top;         // the address where they end; absent: there are none
-    std::optional<uint64_t> lowest_buffer;  // the lowest L1 buffer; absent: there is none
-    std::optional<int64_t> headroom;   // from the one to the other, or to the end of L1; below 0 is a clash
+    std::optional<Core> core;               // absent: no circular buffers, or unknown cores
+    std::optional<uint64_t> cb_top;         // the end address of the circular buffers; absent: none
+    std::optional<uint64_t> lowest_buffer;  // the address of the lowest L1 buffer; absent: none
+    // From cb_top to lowest_buffer or to the end of L1. Negative for a clash.
+    std::optional<int64_t> headroom;
     std::optional<uint64_t> used;      // circular buffers and L1 buffers on this core
-    std::optional<uint64_t> capacity;  // allocatable L1 of one core
+    std::optional<uint64_t> capacity;  // allocatable L1 per core
 
     bool operator==(const WorstCore&) const = default;
 };
@@ -60,9 +63,9 @@ struct DeviceFigures {
     std::optional<std::string> arch;
     std::optional<std::string> board;
     std::optional<uint64_t> asic_id;
-    std::optional<bool>
-        is_remote;  // it is behind another chip, and not on the bus; absent: there is no driver to ask
-    std::optional<DriverFacts> driver;  // absent: the driver does not know it
+    // Behind another chip, not on the bus; absent: unknown, for example without a driver.
+    std::optional<bool> is_remote;
+    std::optional<DriverFacts> driver;  // absent: unknown to the driver
     Telemetry telemetry;
     std::array<MemoryFigures, kDeviceKinds> memory;
     std::array<uint64_t, kKernelTypes.size()> kernel_by_type{};  // used bytes
@@ -71,52 +74,43 @@ struct DeviceFigures {
     bool operator==(const DeviceFigures&) const = default;
 };
 
-// What one process holds of one kind on one device.
-struct Held {
+// The memory of one kind that one process holds on one device.
+struct Holding {
     uint64_t used = 0;
     uint64_t requested = 0;
     uint64_t count = 0;
-    bool is_known = true;  // false: its source can't tell, and the amounts mean nothing
+    // False if the source does not report it. Then the amounts have no meaning.
+    bool is_known = true;
     bool is_count_known = true;
 
-    bool operator==(const Held&) const = default;
+    bool operator==(const Holding&) const = default;
 };
 
-struct HeldOnDevice {
+struct DeviceHoldings {
     uint32_t id = 0;
-    uint32_t logical_id = 0;  // what the process itself calls the device
-    std::array<Held, kDeviceKinds> memory;
+    uint32_t logical_id = 0;  // the process's number of the device
+    std::array<Holding, kDeviceKinds> memory;
 
-    bool operator==(const HeldOnDevice&) const = default;
+    bool operator==(const DeviceHoldings&) const = default;
 };
 
 struct ProcessFigures {
     uint32_t pid = 0;
-    uint32_t inner_pid = 0;  // as it is called in its container
+    uint32_t inner_pid = 0;  // the pid inside its container
     uint64_t start_time_ns = 0;
     std::string comm;
     uint32_t uid = 0;
     std::string user;
     std::optional<Container> container = {};
-    std::string state;   // "live", "dead", "untracked": it has devices open and reports nothing
-    std::string source;  // "segment", "classic", "stock", "driver"
-    std::vector<HeldOnDevice> devices;
-    // Events of its rings that were taken up, and those that were overwritten before; absent where nobody follows them.
+    ProcessState state = ProcessState::live;
+    ProcessSource source = ProcessSource::segment;
+    std::vector<DeviceHoldings> devices;
+    // Events read from its rings, and events overwritten before they were read; absent: the rings are not followed.
     std::optional<uint64_t> followed = {};
     std::optional<uint64_t> lost = {};
-    std::optional<uint64_t> events_per_second = {};  // of both, lately
+    std::optional<uint64_t> events_per_second = {};  // recent rate of both
 
     bool operator==(const ProcessFigures&) const = default;
-};
-
-// Why a figure is less than exact.
-struct Inexactness {
-    uint32_t pid = 0;  // 0: of the host
-    std::string reason;
-    uint64_t count = 0;
-    bool skipped = false;  // the whole process is in no figure
-
-    bool operator==(const Inexactness&) const = default;
 };
 
 struct Figures {
@@ -127,11 +121,11 @@ struct Figures {
     bool operator==(const Figures&) const = default;
 };
 
-// How far to look: totals come from the pools, and after a death from the ledger; free blocks and cores from a scan of the
-// ledgers, which takes its time where much is live. What was not looked for is absent.
+// The effort of compute_figures(). Totals come from the pools, or from the ledger after a death. Free blocks and cores need a
+// scan of the ledgers, which is slow with many live allocations; without the scan they are absent.
 enum class Depth : uint8_t { pools, ledgers };
 
-// Reads them now.
-Figures count(const Census& census, Depth depth = Depth::ledgers);
+// Reads the current figures.
+Figures compute_figures(const Census& census, Depth depth = Depth::ledgers);
 
 }  // namespace ttmem::census

@@ -2,6 +2,7 @@
 #include "census/free_space.hpp"
 
 #include <algorithm>
+#include <cassert>
 
 #include "census/arithmetic.hpp"
 
@@ -11,6 +12,8 @@ std::optional<uint64_t> largest_free_block(const std::vector<Block>& by_address,
     if (!bank.is_known()) {
         return std::nullopt;
     }
+    assert(std::is_sorted(by_address.begin(), by_address.end(),
+                          [](const Block& a, const Block& b) { return a.address < b.address; }));
     const uint64_t end = saturating_add(bank.base, bank.size);
     uint64_t free_from = bank.base;
     uint64_t largest = 0;
@@ -24,6 +27,7 @@ std::optional<uint64_t> largest_free_block(const std::vector<Block>& by_address,
         }
         free_from = std::max(free_from, block.address + in_bank);
     }
+    assert(free_from <= end);
     return std::max(largest, end - free_from);
 }
 

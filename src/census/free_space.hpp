@@ -10,10 +10,10 @@ namespace ttmem::census {
 // One live allocation in the address space of its allocator.
 struct Block {
     uint64_t address = 0;
-    uint64_t reserved = 0;  // in all banks together
+    uint64_t reserved = 0;  // over all banks
 };
 
-// A bank, of which there are several alike: an allocation takes the same place in each of them.
+// One of several identical banks. An allocation has the same address in every bank.
 struct Bank {
     uint64_t base = 0;
     uint64_t size = 0;
@@ -23,8 +23,8 @@ struct Bank {
     bool operator==(const Bank&) const = default;
 };
 
-// The largest free block of a bank, given what is live in it, by address. Nothing where the bank is not known or the
-// blocks don't lie in it: then they were given out by other rules than these.
+// The largest free block of a bank, given its live blocks by address. Empty if the bank is not known, or if the
+// blocks do not fit into it: then the allocator follows other rules.
 std::optional<uint64_t> largest_free_block(const std::vector<Block>& by_address, const Bank& bank);
 
 }  // namespace ttmem::census

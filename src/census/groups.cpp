@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cassert>
 #include <string_view>
 #include <tuple>
 #include <unordered_map>
@@ -15,8 +16,8 @@ namespace ttmem::census {
 
 namespace {
 
-// What has one key in one ledger.
-struct Sums {
+// The sums of one key in one ledger.
+struct GroupSums {
     uint64_t used = 0;
     uint64_t requested = 0;
     uint64_t count = 0;
@@ -25,10 +26,12 @@ struct Sums {
     uint64_t largest = 0;
     uint64_t oldest_ticks = UINT64_MAX;
 
+    uint64_t all() const { return count + planned + views; }
+
     void add(const segment::Allocation& a) {
         oldest_ticks = std::min(oldest_ticks, a.ticks);
         if (!segment::adds_bytes(a.flags)) {
-            const bool is_planned = (a.flags & segment::kPlanned) != 0;
+            const bool is_planned = a.flags.has(segment::AllocationFlag::planned);
             planned += is_planned ? 1u : 0u;
             views += is_planned ? 0u : 1u;
             return;
@@ -40,7 +43,7 @@ struct Sums {
     }
 };
 
-// Ages, as people speak of them: what is younger than the first second is in the first group.
+// Groups of ages. The first group contains ages below one second.
 struct AgeGroup {
     uint64_t below_ns;
     std::string_view name;
@@ -60,7 +63,7 @@ uint64_t age_group_of(uint64_t age_ns) {
     return static_cast<uint64_t>(group - kAges.begin());
 }
 
-// What a slot says about its group, as a number that is good within one ledger.
+// The group key of a slot, as a number that is valid within one ledger.
 uint64_t key_of(const segment::Allocation& a, Kind kind, GroupBy by, const segment::Clock& clock) {
     switch (by) {
         case GroupBy::name:
@@ -70,7 +73,7 @@ uint64_t key_of(const segment::Allocation& a, Kind kind, GroupBy by, const segme
             return index_of(kind);
         case GroupBy::pid:
             return 0;
-        case GroupBy::device:  // as sets, and then on every member
+        case GroupBy::device:  // grouped by set first, then counted on every member
         case GroupBy::set:
             return a.set;
         case GroupBy::thread:
@@ -99,7 +102,7 @@ public:
 
     void add(const SelectedLedger& ledger) {
         KeyIndex index(kMostGroups);
-        std::vector<Sums> sums;
+        std::vector<GroupSums> sums;
         selection_.for_each_match(ledger, [&](segment::SlotRef, const segment::Allocation& a, Kind kind) {
             if (by_ == GroupBy::device && kind == Kind::system_memory) {
                 return;
@@ -110,23 +113,27 @@ public:
                 ++ungrouped_;
                 return;
             }
+            assert(number <= sums.size());
             if (number == sums.size()) {
                 sums.emplace_back();
             }
             sums[number].add(a);
         });
+        assert(sums.size() == index.keys().size());
         for (size_t i = 0; i < sums.size(); ++i) {
             take(ledger, index.keys()[i], sums[i]);
         }
     }
 
     GroupPage page(uint64_t limit) {
+        assert(own_.empty() || merged_.empty());
+        assert(ungrouped_ <= allocations_);
         GroupPage page;
         page.allocations = allocations_;
         page.ungrouped = ungrouped_;
         page.total = merged_.size() + own_.size();
         if (is_of_one_ledger(by_)) {
-            for (const Own& own : first(std::move(own_), limit)) {
+            for (const LedgerGroup& own : first(std::move(own_), limit)) {
                 Group group = describe(*own.ledger, own.key);
                 add_to(group, *own.ledger, own.sums);
                 page.groups.push_back(std::move(group));
@@ -142,20 +149,20 @@ public:
     }
 
 private:
-    // Numbers of sets, threads and owners mean something in one ledger alone, so nothing is to be merged; and there may be
-    // very many, so only those that are shown are put into words.
-    struct Own {
+    // Numbers of sets, threads and owners are valid within one ledger, so these groups need no merging. There may be
+    // many, so only the groups that are shown get their names resolved.
+    struct LedgerGroup {
         const SelectedLedger* ledger = nullptr;
         uint64_t key = 0;
-        Sums sums;
+        GroupSums sums;
     };
 
     static bool is_of_one_ledger(GroupBy by) {
         return by == GroupBy::set || by == GroupBy::thread || by == GroupBy::owner;
     }
 
-    static bool comes_before(const Own& a, const Own& b) {
-        const auto place = [](const Own& own) {
+    static bool comes_before(const LedgerGroup& a, const LedgerGroup& b) {
+        const auto place = [](const LedgerGroup& own) {
             return std::tuple(~own.sums.used, ~own.sums.requested, ~own.sums.count, own.ledger->pid(),
                               own.ledger->number, own.key);
         };
@@ -175,10 +182,11 @@ private:
         std::partial_sort(all.begin(), all.begin() + static_cast<ptrdiff_t>(shown), all.end(),
                           [](const T& a, const T& b) { return comes_before(a, b); });
         all.erase(all.begin() + static_cast<ptrdiff_t>(shown), all.end());
+        all.shrink_to_fit();  // an answer is held until it is sent
         return all;
     }
 
-    static void add_to(Group& group, const SelectedLedger& ledger, const Sums& sums) {
+    static void add_to(Group& group, const SelectedLedger& ledger, const GroupSums& sums) {
         group.used = saturating_add(group.used, sums.used);
         group.requested = saturating_add(group.requested, sums.requested);
         group.count += sums.count;
@@ -188,38 +196,44 @@ private:
         group.oldest_age_ns = std::max(group.oldest_age_ns, ledger.clock.age_ns(sums.oldest_ticks));
     }
 
-    void take(const SelectedLedger& ledger, uint64_t key, const Sums& sums) {
+    void take(const SelectedLedger& ledger, uint64_t key, const GroupSums& sums) {
+        assert(sums.all() != 0);
         if (is_of_one_ledger(by_)) {
             if (own_.size() == kMostGroups) {
-                ungrouped_ += sums.count + sums.planned + sums.views;
+                ungrouped_ += sums.all();
             } else {
                 own_.push_back({&ledger, key, sums});
             }
         } else if (by_ == GroupBy::device) {
+            // An allocation is ungrouped once, whatever the number of its devices.
+            bool is_grouped = false;
             for (const size_t position : ledger.sets[key].positions) {
                 if (!selection_.device() || selection_.device() == position) {
-                    merge(ledger, describe(ledger, position), sums);
+                    is_grouped = merge(ledger, describe(ledger, position), sums) || is_grouped;
                 }
             }
-        } else {
-            merge(ledger, describe(ledger, key), sums);
+            ungrouped_ += is_grouped ? 0 : sums.all();
+        } else if (!merge(ledger, describe(ledger, key), sums)) {
+            ungrouped_ += sums.all();
         }
     }
 
-    void merge(const SelectedLedger& ledger, Group group, const Sums& sums) {
+    // False if there are too many groups.
+    bool merge(const SelectedLedger& ledger, Group group, const GroupSums& sums) {
         auto found = merged_.find(group.key);
         if (found == merged_.end()) {
-            if (merged_.size() == kMostGroups) {
-                ungrouped_ += sums.count + sums.planned + sums.views;
-                return;
+            if (merged_.size() == kMostGroups || merged_bytes_ > kMostGroupBytes) {
+                return false;
             }
             std::string key = group.key;
+            merged_bytes_ += sizeof(Group) + 2 * key.size();
             found = merged_.emplace(std::move(key), std::move(group)).first;
         }
         add_to(found->second, ledger, sums);
+        return true;
     }
 
-    // A group with nothing in it yet. The key is a number of this ledger, for devices their position.
+    // Returns an empty group. The key is a number of this ledger, or the position of a device.
     Group describe(const SelectedLedger& ledger, uint64_t key) const {
         Group group;
         switch (by_) {
@@ -230,6 +244,7 @@ private:
                 group.key = cut_key(scope_of(ledger.reader().name(key), scope_depth_));
                 break;
             case GroupBy::kind:
+                assert(key < kKinds);
                 group.kind = static_cast<Kind>(key);
                 group.key = name_of(*group.kind);
                 break;
@@ -251,6 +266,7 @@ private:
                 group.key = std::to_string(key);
                 break;
             case GroupBy::age:
+                assert(key < kAges.size());
                 group.key = kAges[key].name;
                 break;
         }
@@ -262,19 +278,21 @@ private:
     uint32_t scope_depth_;
     uint64_t allocations_ = 0;
     uint64_t ungrouped_ = 0;
-    std::vector<Own> own_;
-    std::unordered_map<std::string, Group> merged_;  // by key
+    std::vector<LedgerGroup> own_;
+    std::unordered_map<std::string, Group> merged_;
+    size_t merged_bytes_ = 0;  // about
 };
 
 }  // namespace
 
-base::Expected<GroupPage> list_groups(const Census& census, const AllocationQuery& query) {
+base::Expected<GroupPage> list_groups(const Census& census, const GroupQuery& query) {
     const auto selection =
         Selection::of(census, {query.device, query.pid, query.kind, query.name, query.since});
     if (!selection) {
         return tl::unexpected(selection.error());
     }
-    Grouping grouping(*selection, query.group.value_or(GroupBy::name), query.scope_depth);
+    Grouping grouping(*selection, query.group,
+                      std::clamp(query.scope_depth, 1u, uint32_t{segment::kMaxScopeDepth}));
     for (const SelectedLedger& ledger : selection->ledgers()) {
         grouping.add(ledger);
     }

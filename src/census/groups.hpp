@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What is live, put together: by name, by kind, by whoever holds it. One pass over the ledgers.
+// Live allocations grouped by name, kind, process and other keys. One pass over the ledgers.
 
 #include <cstdint>
 #include <optional>
@@ -13,36 +13,53 @@
 
 namespace ttmem::census {
 
-// Bytes are those on each device of an allocation, and a mesh allocation counts them once; in a group by device it counts on
-// every member, and bytes are those on that device.
+// Byte counts are per device, and a mesh allocation counts once. In groups by device, an allocation counts on every
+// member, and byte counts are those on that device.
 struct Group {
-    std::string key;                 // the name, the number or the word that its members have in common
-    std::optional<uint32_t> pid;     // of a process, and of a set, a thread or an owner in it
+    std::string key;                 // the name or number that the members share
+    std::optional<uint32_t> pid;     // in groups by process, set, thread or owner
     std::optional<Kind> kind;        // in groups by kind
     std::optional<uint32_t> device;  // in groups by device
     uint64_t used = 0;
     uint64_t requested = 0;
     uint64_t count = 0;    // allocations that add bytes
-    uint64_t planned = 0;  // hooked ones, which add none
-    uint64_t views = 0;    // of memory that others own: add none
-    uint64_t largest = 0;  // the used bytes of its largest allocation
+    uint64_t planned = 0;  // hooked allocations, which add no bytes
+    uint64_t views = 0;    // views of other allocations, which add no bytes
+    uint64_t largest = 0;  // used bytes of the largest allocation
     uint64_t oldest_age_ns = 0;
 
     bool operator==(const Group&) const = default;
 };
 
-// Distinct keys that are kept in one pass; what has another is counted in `ungrouped`.
-constexpr size_t kMostGroups = 262'144;
+struct GroupQuery {
+    // The same as in AllocationQuery.
+    std::optional<std::string> device = {};
+    std::optional<uint32_t> pid = {};
+    std::optional<Kind> kind = {};
+    std::string name = {};
+    std::optional<uint64_t> since = {};
+    uint64_t limit = 0;  // 0: all
+    GroupBy group = GroupBy::name;
+    uint32_t scope_depth = 1;  // the number of name parts that form the scope
 
-struct GroupPage {
-    std::vector<Group> groups;  // by used bytes, the most first
-    uint64_t total = 0;         // groups there are
-    uint64_t allocations = 0;   // that match, in all groups
-    uint64_t ungrouped = 0;     // of them, those with a key beyond kMostGroups: they are in no group
+    bool operator==(const GroupQuery&) const = default;
 };
 
-// By query.group, or by name where that is absent; sort and cursor don't matter. An error where the device or the process
-// asked for is not there. Where a device was asked for, groups by device are that one alone. System memory is on no device.
-base::Expected<GroupPage> list_groups(const Census& census, const AllocationQuery& query);
+// The maximum number of distinct keys per pass. Allocations with further keys count as `ungrouped`.
+constexpr size_t kMostGroups = 262'144;
+constexpr size_t kMostGroupBytes = size_t{32} << 20;  // about, of keys that are texts
+
+struct GroupPage {
+    std::vector<Group> groups;  // by used bytes, descending
+    uint64_t total = 0;         // number of groups
+    uint64_t allocations = 0;   // matching allocations in all groups
+    // Matching allocations in no group: those with a key beyond kMostGroups, and, in groups by device, those on
+    // devices that are not shown. At most `allocations`.
+    uint64_t ungrouped = 0;
+};
+
+// Returns an error if the device or the process does not exist. With a device in the query, groups by device contain
+// only that device. System memory belongs to no device.
+base::Expected<GroupPage> list_groups(const Census& census, const GroupQuery& query);
 
 }  // namespace ttmem::census

@@ -13,7 +13,7 @@ namespace {
 using testing::ElementsAre;
 using testing::Pair;
 
-// Two processes: 7 has a mesh of the chips 0x10 and 0x20, 8 has the chip 0x20.
+// Two processes: pid 7 has a mesh of the chips 0x10 and 0x20, pid 8 has the chip 0x20.
 class Groups : public testing::Test {
 protected:
     void SetUp() override {
@@ -26,12 +26,12 @@ protected:
     }
 
     static segment::Allocation dram(uint64_t requested, uint64_t reserved, uint32_t name = 0) {
-        segment::Allocation a = allocation(0, segment::Kind::dram, 0, requested, reserved);
+        segment::Allocation a = allocation(0, segment::AllocationKind::dram, 0, requested, reserved);
         a.name = name;
         return a;
     }
 
-    std::vector<std::pair<std::string, uint64_t>> used(const AllocationQuery& query) {
+    std::vector<std::pair<std::string, uint64_t>> used(const GroupQuery& query) {
         std::vector<std::pair<std::string, uint64_t>> result;
         const GroupPage page = *list_groups(census_, query);
         for (const Group& group : page.groups) {
@@ -54,7 +54,7 @@ TEST_F(Groups, ByNameGoOverAllProcessesAndTheLargestComesFirst) {
     one_.add(dram(9, 10, matmul));
     one_.add(dram(9, 10, matmul));
     one_.add(dram(30, 35));
-    two_.add_name("filler");  // the same name has another number there
+    two_.add_name("filler");  // gives the same name another number in this ledger
     two_.add(dram(4, 5, two_.add_name("matmul", two_.add_name("decoder.3"))));
     EXPECT_THAT(used({.group = GroupBy::name}), ElementsAre(Pair("", 35), Pair("decoder.3/matmul", 25)));
     const Group group = list_groups(census_, {.group = GroupBy::name})->groups[1];
@@ -74,8 +74,30 @@ TEST_F(Groups, AMeshAllocationCountsOnceButOnEveryDevice) {
     EXPECT_THAT(used({.device = "0", .group = GroupBy::device}), ElementsAre(Pair("0", 10)));
 }
 
+TEST_F(Groups, AnAllocationWhoseDevicesAreNotShownIsUngroupedOnce) {
+    TestSegment hostile;
+    hostile.add_device(small_chip(0x30, 0));
+    hostile.add_device(small_chip(0x40, 1));
+    hostile.add_set(3);
+    hostile.add(dram(7, 7));
+    census_.processes.push_back(hostile.process(9));
+    census_.processes.back().identity.uid = 1000;
+    census_.work_budgets.own_devices = 2;
+    EXPECT_EQ(list_groups(census_, {.group = GroupBy::device})->ungrouped, 0u);
+    hostile.add_device(small_chip(0x50, 2));
+    hostile.add_set(4);
+    segment::Allocation beyond = dram(9, 9);
+    beyond.set = 1;
+    hostile.add(beyond);
+    const GroupPage page = *list_groups(census_, {.group = GroupBy::device});
+    EXPECT_EQ(page.allocations, 2u);
+    EXPECT_EQ(page.ungrouped, 1u);
+    EXPECT_EQ(page.total, 2u) << "of this user; the others hold nothing";
+    EXPECT_EQ(list_groups(census_, {.group = GroupBy::pid})->ungrouped, 0u);
+}
+
 TEST_F(Groups, SystemMemoryIsOnNoDevice) {
-    one_.add(allocation(0, segment::Kind::system_memory, 0, 10, 10));
+    one_.add(allocation(0, segment::AllocationKind::system_memory, 0, 10, 10));
     EXPECT_THAT(used({.group = GroupBy::device}), ElementsAre());
     EXPECT_THAT(used({.group = GroupBy::kind}), ElementsAre(Pair("system_memory", 10)));
 }
@@ -119,9 +141,9 @@ TEST_F(Groups, SetsOfOneNameAreSeveral) {
     EXPECT_EQ(list_groups(census_, {.group = GroupBy::set})->total, 2u);
 }
 
-TEST_F(Groups, WhatAddsNoBytesIsCountedApart) {
-    one_.add(allocation(0, segment::Kind::dram, 0, 50, 50, segment::kPlanned));
-    one_.add(allocation(0, segment::Kind::dram, 0, 40, 40, segment::kView));
+TEST_F(Groups, AllocationsWithoutBytesAreCountedSeparately) {
+    one_.add(allocation(0, segment::AllocationKind::dram, 0, 50, 50, segment::AllocationFlag::planned));
+    one_.add(allocation(0, segment::AllocationKind::dram, 0, 40, 40, segment::AllocationFlag::view));
     one_.add(dram(3, 4));
     const Group group = list_groups(census_, {.group = GroupBy::kind})->groups.at(0);
     EXPECT_EQ(group.used, 4u);
@@ -134,9 +156,9 @@ TEST_F(Groups, WhatAddsNoBytesIsCountedApart) {
     EXPECT_EQ(list_groups(census_, {.group = GroupBy::kind})->allocations, 3u);
 }
 
-TEST_F(Groups, TheOldestTellsItsAge) {
+TEST_F(Groups, TheAgeIsThatOfTheOldestAllocation) {
     segment::Allocation a = dram(1, 1);
-    a.ticks = UINT64_MAX;  // later than now: no age
+    a.ticks = UINT64_MAX;  // in the future: no age
     one_.add(a);
     EXPECT_EQ(list_groups(census_, {})->groups.at(0).oldest_age_ns, 0u);
     a.ticks = 1;
@@ -155,7 +177,7 @@ TEST_F(Groups, ByAgeAreTheAgesThatPeopleSpeakOf) {
     EXPECT_THAT(used({.group = GroupBy::age}), ElementsAre(Pair("1 to 10 min", 10), Pair("1 to 10 s", 3)));
 }
 
-TEST_F(Groups, AndListsCanBeOfWhatCameAfterAMoment) {
+TEST_F(Groups, AndListsCanStartAtATime) {
     const uint64_t mark = segment::Clock::now(segment::ClockKind::monotonic_ns).ticks;
     segment::Allocation before = dram(1, 1);
     before.ticks = mark - 1;
@@ -167,11 +189,10 @@ TEST_F(Groups, AndListsCanBeOfWhatCameAfterAMoment) {
         one_.add(one);
     }
     EXPECT_THAT(used({.since = mark, .group = GroupBy::pid}), ElementsAre(Pair("7", 4)));
-    AllocationQuery query{.since = mark};
-    EXPECT_EQ(list_allocations(census_, query)->total, 1u);
+    EXPECT_EQ(list_allocations(census_, {.since = mark})->total, 1u);
 }
 
-TEST_F(Groups, ALimitKeepsTheLargestAndTellsHowManyThereAre) {
+TEST_F(Groups, ALimitKeepsTheLargestAndReportsTheTotalNumber) {
     for (uint64_t i = 1; i <= 20; ++i) {
         segment::Allocation a = dram(i, i);
         a.owner = i;
@@ -186,7 +207,7 @@ TEST_F(Groups, ALimitKeepsTheLargestAndTellsHowManyThereAre) {
 TEST_F(Groups, HoldTheSameFiltersAsTheList) {
     one_.add(dram(1, 1, one_.add_name("matmul")));
     two_.add(dram(2, 2));
-    one_.add(allocation(0, segment::Kind::l1, 0, 4, 4));
+    one_.add(allocation(0, segment::AllocationKind::l1, 0, 4, 4));
     EXPECT_THAT(used({.pid = 8, .group = GroupBy::kind}), ElementsAre(Pair("dram", 2)));
     EXPECT_THAT(used({.device = "0", .kind = census::Kind::l1, .group = GroupBy::kind}),
                 ElementsAre(Pair("l1", 4)));

@@ -1,24 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cassert>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
 namespace ttmem::census {
 
-// Numbers keys in the order in which they are first seen: open addressing, so that a million lookups cost milliseconds.
-// Takes a bounded number of keys: who reads what others wrote must not grow with it.
+// Numbers keys in the order of their first use. Open addressing keeps a million lookups within milliseconds. The
+// number of keys is bounded, because they come from data that other processes wrote.
 class KeyIndex {
 public:
     static constexpr size_t kNoRoom = SIZE_MAX;
 
-    explicit KeyIndex(size_t most) : most_(most) {}
+    explicit KeyIndex(size_t most) : most_(most) { assert(most_ < kEmpty); }
 
-    // kNoRoom for a new key beyond the bound.
+    // Returns kNoRoom for a new key beyond the bound.
     size_t of(uint64_t key) {
         if (key == last_key_ && last_ != kNoRoom) {
-            return last_;  // neighbours in a ledger are often alike
+            return last_;  // neighbours in a ledger often have the same key
         }
         last_key_ = key;
         return last_ = find(key);
@@ -50,11 +51,14 @@ private:
         if (keys_.size() == most_) {
             return kNoRoom;
         }
+        assert(places_[place] == kEmpty);
         places_[place] = static_cast<uint32_t>(keys_.size());
         keys_.push_back(key);
         if (keys_.size() * 2 > places_.size()) {
             grow();
         }
+        // At least one place is empty, so that a search ends.
+        assert(keys_.size() <= most_ && keys_.size() * 2 <= places_.size());
         return keys_.size() - 1;
     }
 
@@ -72,7 +76,8 @@ private:
 
     size_t most_;
     std::vector<uint64_t> keys_;
-    std::vector<uint32_t> places_ = std::vector<uint32_t>(64, kEmpty);  // a power of two, at most half full
+    // The size is a power of two, and at most half of the places are used.
+    std::vector<uint32_t> places_ = std::vector<uint32_t>(64, kEmpty);
     uint64_t last_key_ = 0;
     size_t last_ = kNoRoom;
 };

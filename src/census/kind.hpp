@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The kinds of memory as people see them. A segment counts kernels by type; here they are one kind.
+// The kinds of memory that users see. A segment counts kernels by type; here they are one kind.
 
 #include <array>
+#include <cassert>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string_view>
 
+#include "base/named_enum.hpp"
 #include "segment/layout.hpp"
 
 namespace ttmem::census {
@@ -16,30 +18,37 @@ namespace ttmem::census {
 enum class Kind : uint8_t { dram, l1, l1_small, trace, cb, kernel, system_memory };
 
 constexpr size_t kKinds = 7;
-constexpr size_t kDeviceKinds = 6;  // all but system memory, which is listed and is in no device total
-constexpr size_t kPoolKinds =
-    4;  // of these, the ones that an allocator hands out: they have an address space
+// All kinds except system memory, which is listed but is in no device total.
+constexpr size_t kDeviceKinds = 6;
+// The first kinds, which an allocator manages in an address space.
+constexpr size_t kPoolKinds = 4;
 
 constexpr size_t index_of(Kind kind) { return static_cast<size_t>(kind); }
 
-// "dram", as in the view and after --kind.
-std::string_view name_of(Kind kind);
-std::optional<Kind> kind_by_name(std::string_view name);
+// The names in views and for --kind.
+constexpr auto enum_names(Kind /*of*/) {
+    return std::to_array<std::string_view>(
+        {"dram", "l1", "l1_small", "trace", "cb", "kernel", "system_memory"});
+}
+using base::name_of;
 
-// Nothing for a number that no kind has: a segment may hold anything.
-std::optional<Kind> kind_of(segment::Kind kind);
+// Empty for an unknown number: a segment may contain any value.
+std::optional<Kind> kind_of(segment::AllocationKind kind);
 
 constexpr std::array<std::string_view, 3> kKernelTypes = {"application", "fabric", "dispatch"};
 
-// Which of them; only for a kind that is a kernel's.
-constexpr size_t kernel_type_of(segment::Kind kind) {
-    return static_cast<size_t>(kind) - static_cast<size_t>(segment::Kind::kernel_application);
+// Only valid for the kinds of kernels.
+constexpr size_t kernel_type_of(segment::AllocationKind kind) {
+    assert(segment::is_kernel(kind));
+    return static_cast<size_t>(kind) - static_cast<size_t>(segment::AllocationKind::kernel_application);
 }
 
 // The entry of ttmem_device_info::memory that describes a pool kind.
 constexpr size_t memory_info_index(Kind kind) {
-    constexpr std::array<segment::Kind, kPoolKinds> kPools = {segment::Kind::dram, segment::Kind::l1,
-                                                              segment::Kind::l1_small, segment::Kind::trace};
+    constexpr std::array<segment::AllocationKind, kPoolKinds> kPools = {
+        segment::AllocationKind::dram, segment::AllocationKind::l1, segment::AllocationKind::l1_small,
+        segment::AllocationKind::trace};
+    assert(index_of(kind) < kPoolKinds);
     return static_cast<size_t>(kPools[index_of(kind)]);
 }
 

@@ -2,6 +2,7 @@
 #include "census/ledger_scan.hpp"
 
 #include <algorithm>
+#include <cassert>
 
 #include "census/arithmetic.hpp"
 #include "census/device_facts.hpp"
@@ -12,16 +13,16 @@ namespace {
 
 using Devices = std::vector<std::optional<ttmem_device_info>>;
 
-// What a pass collects of one set on the way to its scan.
-struct Collected {
+// Data that a pass collects per set.
+struct SetContents {
     std::array<std::vector<Block>, kPoolKinds> blocks;
-    std::array<bool, kPoolKinds> has_unknown_sizes{};  // a block whose reserved size is not known
+    std::array<bool, kPoolKinds> has_unknown_sizes{};  // contains a block of unknown reserved size
     SetScan scan;
 };
 
-void add_block(Collected& set, Kind kind, const segment::Allocation& a) {
+void add_block(SetContents& set, Kind kind, const segment::Allocation& a) {
     set.blocks[index_of(kind)].push_back({a.address, a.reserved});
-    if ((a.flags & segment::kReservedUnknown) != 0) {
+    if (a.flags.has(segment::AllocationFlag::reserved_unknown)) {
         set.has_unknown_sizes[index_of(kind)] = true;
     }
     if (kind == Kind::l1) {
@@ -30,18 +31,21 @@ void add_block(Collected& set, Kind kind, const segment::Allocation& a) {
 }
 
 void add_circular_buffer(SetScan& set, const segment::Allocation& a) {
-    const uint64_t top = saturating_add(a.address, a.requested);  // its request is the size on one core
+    const uint64_t top = saturating_add(a.address, a.requested);  // its request is the size per core
     if (top > set.cb_top) {
         set.cb_top = top;
         set.cb_top_cores = a.core_set;
     }
 }
 
-std::map<uint32_t, Collected> pass_over(const segment::Reader& reader) {
-    std::map<uint32_t, Collected> sets;
-    Collected* last = nullptr;
+std::map<uint32_t, SetContents> pass_over(const segment::Reader& reader, uint64_t slots) {
+    std::map<uint32_t, SetContents> sets;
+    SetContents* last = nullptr;
     uint32_t last_index = UINT32_MAX;
-    reader.for_each_live([&](segment::SlotRef, const segment::Allocation& a) {
+    reader.for_each_live([&](segment::SlotRef ref, const segment::Allocation& a) {
+        if (ref.slot >= slots) {
+            return false;  // added since the work was counted
+        }
         const std::optional<Kind> kind = kind_of(a.kind);
         if (!kind || !segment::adds_bytes(a.flags)) {
             return true;
@@ -60,8 +64,8 @@ std::map<uint32_t, Collected> pass_over(const segment::Reader& reader) {
     return sets;
 }
 
-// The free blocks in the banks of the members of a set.
-void find_free_space(Collected& set, uint64_t members, const Devices& devices) {
+// Finds the largest free blocks in the banks of the members of a set. False if the work does not suffice.
+bool find_free_space(SetContents& set, uint64_t members, const Devices& devices, uint64_t& work) {
     for (size_t kind = 0; kind < kPoolKinds; ++kind) {
         std::vector<Block>& blocks = set.blocks[kind];
         std::sort(blocks.begin(), blocks.end(),
@@ -72,29 +76,44 @@ void find_free_space(Collected& set, uint64_t members, const Devices& devices) {
             }
             const Bank bank = bank_of(*devices[entry], static_cast<Kind>(kind));
             auto& free = set.scan.free[kind];
-            if (std::none_of(free.begin(), free.end(),
-                             [&](const auto& known) { return known.first == bank; })) {
-                free.emplace_back(
-                    bank, set.has_unknown_sizes[kind] ? std::nullopt : largest_free_block(blocks, bank));
+            if (std::any_of(free.begin(), free.end(),
+                            [&](const auto& known) { return known.first == bank; })) {
+                continue;
             }
+            const uint64_t needed = free.empty() ? 0 : blocks.size();
+            if (needed > work) {
+                return false;
+            }
+            work -= needed;
+            free.emplace_back(bank,
+                              set.has_unknown_sizes[kind] ? std::nullopt : largest_free_block(blocks, bank));
         }
         blocks = {};
     }
+    return true;
 }
 
-std::shared_ptr<const SetScans> scan_ledger(const segment::Reader& reader, const Devices& devices) {
-    std::map<uint32_t, Collected> collected = pass_over(reader);
+std::shared_ptr<const SetScans> scan_ledger(const segment::Reader& reader, const Devices& devices,
+                                            uint64_t& work) {
+    const uint64_t slots = reader.slots_used();
+    if (slots > work) {
+        return nullptr;
+    }
+    work -= slots;
+    std::map<uint32_t, SetContents> collected = pass_over(reader, slots);
     auto scans = std::make_shared<SetScans>();
     for (const segment::SetTotals& set : reader.sets()) {
         if (const auto found = collected.find(set.index); found != collected.end()) {
-            find_free_space(found->second, set.set.members, devices);
+            if (!find_free_space(found->second, set.set.members, devices, work)) {
+                return nullptr;
+            }
             scans->emplace(set.index, std::move(found->second.scan));
         }
     }
     return scans;
 }
 
-// Nothing while an event is being recorded.
+// Empty while an event is being recorded.
 std::optional<uint64_t> events_if_quiet(const segment::Reader& reader) {
     uint64_t events = 0;
     for (const segment::WriterState& writer : reader.writers()) {
@@ -119,6 +138,7 @@ std::vector<Bank> banks_of(const Devices& devices) {
 }  // namespace
 
 std::optional<uint64_t> SetScan::largest_free(size_t kind, const Bank& bank) const {
+    assert(kind < free.size());
     for (const auto& [known, largest] : free[kind]) {
         if (known == bank) {
             return largest;
@@ -127,7 +147,7 @@ std::optional<uint64_t> SetScan::largest_free(size_t kind, const Bank& bank) con
     return std::nullopt;
 }
 
-std::shared_ptr<const SetScans> LedgerScan::of(const segment::Reader& reader) {
+std::shared_ptr<const SetScans> LedgerScan::of(const segment::Reader& reader, uint64_t& work) {
     const std::lock_guard lock(mutex_);
     const Devices devices = reader.devices();
     std::vector<Bank> banks = banks_of(devices);
@@ -135,9 +155,9 @@ std::shared_ptr<const SetScans> LedgerScan::of(const segment::Reader& reader) {
     if (last_ != nullptr && before == events_ && banks == banks_) {
         return last_;
     }
-    std::shared_ptr<const SetScans> scans = scan_ledger(reader, devices);
+    std::shared_ptr<const SetScans> scans = scan_ledger(reader, devices, work);
     last_ = nullptr;
-    if (before && events_if_quiet(reader) == before) {
+    if (scans && before && events_if_quiet(reader) == before) {
         events_ = *before;
         banks_ = std::move(banks);
         last_ = scans;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What only a pass over the ledger tells, by device set: which block is the largest free one, and how high circular buffers
-// reach. The outcome is small and is kept as long as nothing happens in the ledger.
+// Results per device set that need a pass over the ledger: the largest free blocks, and the end of circular buffers.
+// They are small, and are cached until the ledger changes.
 
 #include <array>
 #include <cstdint>
@@ -20,26 +20,28 @@
 namespace ttmem::census {
 
 struct SetScan {
-    // For each kind that holds something, the largest free block of each bank that differs: members are mostly alike.
+    // Per kind that holds something: the largest free block for each distinct bank. Most members of a set have the
+    // same bank.
     std::array<std::vector<std::pair<Bank, std::optional<uint64_t>>>, kPoolKinds> free;
     std::optional<uint64_t> lowest_l1;  // the lowest address of an L1 buffer
-    uint64_t cb_top = 0;                // where the highest circular buffer ends; 0: there are none
-    uint16_t cb_top_cores = 0;          // the core set of that one; 0: not known
+    uint64_t cb_top = 0;                // the end address of the highest circular buffer; 0: none
+    uint16_t cb_top_cores = 0;          // the core set of that buffer; 0: unknown
 
     std::optional<uint64_t> largest_free(size_t kind, const Bank& bank) const;
 };
 
 using SetScans = std::map<uint32_t, SetScan>;  // by index of the set
 
-// Of one ledger. Several threads may ask at the same time.
+// Scans one ledger. Thread-safe.
 class LedgerScan {
 public:
-    // From the last pass where nothing has happened since, else from a new one. Allocations that add no bytes lie in the
-    // memory of others, and are left out.
-    std::shared_ptr<const SetScans> of(const segment::Reader& reader);
+    // Returns the last result if the ledger has not changed since, else makes a new pass. Allocations that add no
+    // bytes lie in the memory of others, and are left out. A pass takes 1 of `work` per slot, and 1 per block and
+    // further kind of bank. Returns null if the work does not suffice.
+    std::shared_ptr<const SetScans> of(const segment::Reader& reader, uint64_t& work);
 
 private:
-    std::mutex mutex_;  // also keeps a second asker from the same pass: it waits for the first one's
+    std::mutex mutex_;  // held during a pass, so that a second caller waits for its result
     uint64_t events_ = 0;
     std::vector<Bank> banks_;
     std::shared_ptr<const SetScans> last_;  // only if the ledger was quiet

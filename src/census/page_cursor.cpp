@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cassert>
 #include <charconv>
 
 #include "census/selection.hpp"
@@ -28,7 +29,7 @@ std::string hex(std::string_view text) {
     return result;
 }
 
-// Takes a number up to the separator or the end, and both away from the text.
+// Reads a number up to the separator or the end, and removes both from the text.
 bool take(std::string_view& text, auto& number) {
     const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number, 16);
     const auto length = static_cast<size_t>(end - text.data());
@@ -54,14 +55,14 @@ bool take_text(std::string_view digits, std::string& text) {
     return true;
 }
 
-// Which list it is, as a number: FNV-1a of what was asked for.
+// Identifies the list: an FNV-1a hash of the query.
 uint32_t list_of(const AllocationQuery& query) {
     uint32_t hash = 2'166'136'261;
     const auto add = [&](std::string_view text) {
         for (const char c : text) {
             hash = (hash ^ static_cast<unsigned char>(c)) * 16'777'619;
         }
-        hash = (hash ^ 0x100) * 16'777'619;  // the end of a text, which no character is
+        hash = (hash ^ 0x100) * 16'777'619;  // the end of a text, distinct from every character
     };
     add(name_of(query.sort));
     add(query.device ? "d" + *query.device : "");
@@ -75,6 +76,9 @@ uint32_t list_of(const AllocationQuery& query) {
 }  // namespace
 
 std::string write_cursor(const AllocationQuery& query, const Place& place) {
+    assert((place.text != nullptr) == (query.sort == Sort::name));
+    // read_cursor() refuses longer texts.
+    assert(place.text == nullptr || place.text->size() <= kMostKeyBytes);
     std::string result = hex(uint64_t{list_of(query)});
     for (const uint64_t number : {place.first, place.second, uint64_t{place.pid}, uint64_t{place.ledger},
                                   uint64_t{place.slot}, place.generation}) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Where in a list an allocation stands, and how a page tells the next one where it ended.
+// The position of an allocation in a list, and the cursor from one page to the next.
 
 #include <compare>
 #include <cstdint>
@@ -14,14 +14,15 @@
 
 namespace ttmem::census {
 
-// What comes first is less. No two live allocations have the same place, and none changes it while it lives, but for a name
-// that is given later, in a list by name. So a page can begin behind any place, also one that is empty by now.
+// Lower places come first. Places of live allocations are unique, and constant for the lifetime of the allocation,
+// except that a list by name moves an allocation that is named later. So a page can start after any place, even if
+// its allocation has been freed.
 struct Place {
-    const std::string* text = nullptr;  // in a list by name, where all have one
+    const std::string* text = nullptr;  // set for all places in a list by name, else null
     uint64_t first = 0;
     uint64_t second = 0;
     uint32_t pid = 0;
-    uint32_t ledger = 0;  // of this process's
+    uint32_t ledger = 0;  // index among the ledgers of the process
     uint32_t slot = 0;
     uint64_t generation = 0;
 
@@ -32,7 +33,7 @@ struct Place {
             }
         }
         if (first != other.first) {
-            return first <=> other.first;  // most are decided here
+            return first <=> other.first;  // decides most comparisons
         }
         return std::tie(second, pid, ledger, slot, generation) <=>
                std::tie(other.second, other.pid, other.ledger, other.slot, other.generation);
@@ -42,10 +43,10 @@ struct Place {
 
 struct PageCursor {
     Place place;
-    std::string text;  // what place.text is to point to
+    std::string text;  // the target of place.text
 };
 
-// A cursor is good for the query that it came from alone, with any limit.
+// A cursor is valid only for its own query, with any limit.
 std::string write_cursor(const AllocationQuery& query, const Place& place);
 std::optional<PageCursor> read_cursor(const AllocationQuery& query, std::string_view text);
 

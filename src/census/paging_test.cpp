@@ -17,7 +17,7 @@ using testing::HasSubstr;
 
 constexpr Sort kAllSorts[] = {Sort::used, Sort::requested, Sort::age, Sort::address, Sort::name};
 
-// Two processes with allocations that are alike in much, so that ties are many. The owner names each.
+// Two processes whose allocations have many ties. The owner identifies each allocation.
 class Paging : public testing::Test {
 protected:
     void SetUp() override {
@@ -33,12 +33,14 @@ protected:
 
     segment::Allocation any() {
         const auto below = [this](uint64_t end) { return random_() % end; };
-        constexpr segment::Kind kKinds[] = {segment::Kind::dram, segment::Kind::l1, segment::Kind::cb,
-                                            segment::Kind::kernel_application};
-        segment::Allocation a = allocation(0, kKinds[below(4)], below(6), below(5), below(5),
-                                           below(8) == 0 ? segment::kPlanned : 0);
+        constexpr segment::AllocationKind kKinds[] = {
+            segment::AllocationKind::dram, segment::AllocationKind::l1, segment::AllocationKind::cb,
+            segment::AllocationKind::kernel_application};
+        segment::Allocation a =
+            allocation(0, kKinds[below(4)], below(6), below(5), below(5),
+                       below(8) == 0 ? segment::AllocationFlag::planned : segment::AllocationFlag::none);
         a.ticks = below(9);
-        a.name = static_cast<uint32_t>(below(6));  // 5 is not there
+        a.name = static_cast<uint32_t>(below(6));  // name 5 does not exist
         a.owner = ++owner_;
         return a;
     }
@@ -55,7 +57,7 @@ protected:
         place.retire(place.generation());
     }
 
-    // A new allocation in a slot that is free.
+    // Writes a new allocation into a free slot.
     void reuse(TestSegment& segment, uint32_t slot, const segment::Allocation& a) {
         auto& place = segment.entry<segment::LedgerSlot>(segment::RegionId::ledger, slot);
         const uint64_t generation = segment::next_generation(place.generation());
@@ -120,7 +122,7 @@ TEST_F(Paging, FiltersHoldOnEveryPage) {
     }
 }
 
-TEST_F(Paging, WhatStaysIsListedOnceWhateverComesAndGoes) {
+TEST_F(Paging, AnAllocationThatStaysLiveIsListedOnceDuringChanges) {
     for (const Sort sort : kAllSorts) {
         fill(40);
         const std::vector<uint64_t> stay = owners(*list_allocations(census_, {.pid = 8}));
@@ -143,7 +145,7 @@ TEST_F(Paging, WhatStaysIsListedOnceWhateverComesAndGoes) {
 }
 
 TEST_F(Paging, ANewAllocationInTheSlotWhereAPageEndedIsNotLost) {
-    segment::Allocation a = allocation(0, segment::Kind::dram, 1, 1, 1);
+    segment::Allocation a = allocation(0, segment::AllocationKind::dram, 1, 1, 1);
     a.owner = 1;
     const uint32_t slot = one_.add_to_ledger(a);
     two_.add_to_ledger(a);
@@ -155,9 +157,9 @@ TEST_F(Paging, ANewAllocationInTheSlotWhereAPageEndedIsNotLost) {
     EXPECT_THAT(owners(*list_allocations(census_, query)), testing::ElementsAre(2));
 }
 
-TEST_F(Paging, TheOrdersAreWhatTheyAreCalled) {
+TEST_F(Paging, TheOrdersMatchTheirNames) {
     fill(60);
-    // Of one process: ages of two are taken one after the other.
+    // One process only: the ages of two processes are computed at different times.
     const auto list = [&](Sort sort) {
         return list_allocations(census_, {.pid = 7, .sort = sort})->allocations;
     };
@@ -185,7 +187,7 @@ TEST_F(Paging, ACursorOfAnotherListIsRefused) {
           AllocationQuery{.name = "decoder", .cursor = cursor}}) {
         const auto page = list_allocations(census_, query);
         ASSERT_FALSE(page.has_value());
-        EXPECT_THAT(page.error().text, HasSubstr("cursor is not one of this list"));
+        EXPECT_THAT(page.error().text, HasSubstr("cursor does not belong to this list"));
     }
 }
 
@@ -232,20 +234,20 @@ TEST_F(Paging, NamesBeyondTheLongestKeyAreStillListedOnce) {
 
 TEST_F(Paging, OrdersAndGroupsAreFoundByTheirNames) {
     for (const Sort sort : kAllSorts) {
-        EXPECT_EQ(sort_by_name(name_of(sort)), sort);
+        EXPECT_EQ(base::by_name<Sort>(name_of(sort)), sort);
     }
     for (const char* name : {"name", "kind", "pid", "device", "set", "scope", "thread", "owner"}) {
-        EXPECT_EQ(name_of(*group_by_name(name)), name);
+        EXPECT_EQ(name_of(*base::by_name<GroupBy>(name)), name);
     }
-    EXPECT_EQ(sort_by_name("size"), std::nullopt);
-    EXPECT_EQ(group_by_name(""), std::nullopt);
+    EXPECT_EQ(base::by_name<Sort>("size"), std::nullopt);
+    EXPECT_EQ(base::by_name<GroupBy>(""), std::nullopt);
 }
 
 TEST_F(Paging, NamesAreFoundByAnyPartOfTheirPath) {
     segment::Allocation a = any();
     a.name = one_.add_name("ttnn::matmul", one_.add_name("attention", one_.add_name("layer.7")));
     one_.add_to_ledger(a);
-    a.name = 4'000'000'000;  // no such name
+    a.name = 4'000'000'000;  // does not exist
     one_.add_to_ledger(a);
     const auto total = [&](const char* part) { return list_allocations(census_, {.name = part})->total; };
     EXPECT_EQ(total("7/att"), 1u);

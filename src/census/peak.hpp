@@ -7,9 +7,9 @@
 
 namespace ttmem::census {
 
-// One pool that has held something on a device. Its own peak is exact.
+// One pool that has held memory on a device. Its own peak is exact.
 struct PoolPeak {
-    size_t process = 0;  // ticks of different processes don't compare
+    size_t process = 0;  // pools of different processes count as overlapping
     uint64_t opened_ticks = 0;
     uint64_t closed_ticks = 0;  // 0: open
     uint64_t used = 0;
@@ -21,8 +21,8 @@ struct Peak {
     bool exact = true;
 };
 
-// The peak of a device from those of its pools. Exact where no two of them can have held something at the same time;
-// else a lower bound: the highest of them, or what they hold together now if that is more.
+// Combines the peaks of pools into the peak of a device. Exact if no two pools can have held memory at the same time.
+// Else a lower bound: the highest peak, or the current sum if that is higher.
 Peak combine(const std::vector<PoolPeak>& pools);
 
 }  // namespace ttmem::census

@@ -22,7 +22,7 @@ TEST(Peak, OfOnePoolIsItsOwn) {
 
 TEST(Peak, OfPoolsOpenAtTheSameTimeIsALowerBound) {
     const Peak peak = combine({{0, 10, 0, 5, 9}, {0, 20, 0, 7, 8}});
-    EXPECT_EQ(peak.bytes, 12u);  // together now
+    EXPECT_EQ(peak.bytes, 12u);  // the current sum
     EXPECT_FALSE(peak.exact);
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What a process held when it died. Its last ledger is the truth: at most one event a thread is in doubt, and that is
-// told.
+// The memory that a process held when it died. Its last ledger is authoritative. At most one event per thread is in
+// doubt, and is reported.
 
 #include <cstdint>
 #include <memory>
@@ -17,62 +17,76 @@
 
 namespace ttmem::census {
 
-// A process whose death was seen, with its last ledger.
-struct Dead {
-    Process process;       // State::dead
+enum class Ending : uint8_t {
+    not_known,  // it died
+    exec,       // it executes another program: the process lives, and what it had allocated is gone
+};
+constexpr auto enum_names(Ending /*of*/) { return std::to_array<std::string_view>({"not_known", "exec"}); }
+
+// A process whose end was observed, with its last ledger.
+struct DeadProcess {
+    Process process;       // ProcessState::dead
     uint64_t died_ns = 0;  // since the epoch
+    Ending ending = Ending::not_known;
 };
 
-// An event that a thread was recording when it died. The allocator may have done its part, and the ledger may lack it.
-struct InFlight {
+enum class ActionInFlight : uint8_t { allocate, free };
+constexpr auto enum_names(ActionInFlight /*of*/) {
+    return std::to_array<std::string_view>({"allocate", "free"});
+}
+
+// An event that a thread was recording when it died. The allocator may have performed the action although the ledger
+// lacks it.
+struct EventInFlight {
     uint32_t thread = 0;
-    std::string event;  // "allocate" or "free"
-    bool is_in_ledger =
-        false;  // the ledger has taken it in: what is held is right if the allocator has done it too
+    ActionInFlight action = ActionInFlight::allocate;
+    // The ledger contains the event. Then the figures are right if the allocator performed it too.
+    bool is_in_ledger = false;
     uint32_t slot = 0;
     uint64_t generation = 0;
 
-    bool operator==(const InFlight&) const = default;
+    bool operator==(const EventInFlight&) const = default;
 };
 
 // One line of a list.
 struct PostMortemSummary {
-    ProcessFigures process;  // what it held, by device and kind
+    ProcessFigures process;  // its holdings per device and kind
     uint64_t died_ns = 0;
-    uint64_t allocations = 0;  // live when it died, also those that add no bytes
-    uint64_t failures = 0;     // that it ever had
+    Ending ending = Ending::not_known;
+    uint64_t allocations = 0;  // live at its death, including those that add no bytes
+    uint64_t failures = 0;     // failures since its start
     uint64_t in_flight = 0;    // threads with an event in doubt
     bool exact = true;
 
     bool operator==(const PostMortemSummary&) const = default;
 };
 
-// Ages are those at its death.
+// Ages are relative to its death.
 struct PostMortem {
     PostMortemSummary summary;
-    std::vector<Inexactness> inexact;  // why it is not exact
+    std::vector<Inexactness> inexact;  // reasons for which it is not exact
     std::vector<Group> by_kind;
     std::vector<Group> by_name;  // the largest first
-    uint64_t names = 0;          // how many there are; by_name may have fewer
+    uint64_t names = 0;          // number of distinct names; by_name may have fewer
     std::vector<LiveAllocation> largest;
-    std::vector<FailureFigures> failures;  // the last first
+    std::vector<FailureFigures> failures;  // the newest first
     FailureCounts failure_counts;
-    std::vector<InFlight> in_flight;
+    std::vector<EventInFlight> in_flight;
 
     bool operator==(const PostMortem&) const = default;
 };
 
-// How many lines its lists have at most; 0: all.
+// The maximum length of each list; 0: all.
 struct PostMortemLimits {
     uint64_t names = 20;
     uint64_t allocations = 20;
     uint64_t failures = 20;
 };
 
-using SharedDeviceIds =
-    std::shared_ptr<DeviceIds>;  // as in Census: so that a device keeps its number after a death
+// The same object as in Census, so that a device keeps its id after a death.
+using SharedDeviceIds = std::shared_ptr<DeviceIds>;
 
-PostMortemSummary summarise(const Dead& dead, const SharedDeviceIds& ids);
-PostMortem examine(const Dead& dead, const SharedDeviceIds& ids, const PostMortemLimits& limits = {});
+PostMortemSummary summarise(const DeadProcess& dead, const SharedDeviceIds& ids);
+PostMortem examine(const DeadProcess& dead, const SharedDeviceIds& ids, const PostMortemLimits& limits = {});
 
 }  // namespace ttmem::census

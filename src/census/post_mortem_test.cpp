@@ -27,18 +27,18 @@ protected:
         segment_.add_set(3);
     }
 
-    Dead dead(uint64_t ns_ago = 0) {
-        return {segment_.process(7, 100, State::dead), now_ns(CLOCK_REALTIME) - ns_ago};
+    DeadProcess dead(uint64_t ns_ago = 0) {
+        return {segment_.process(7, 100, ProcessState::dead), now_ns(CLOCK_REALTIME) - ns_ago};
     }
 
-    uint32_t add(segment::Kind kind, uint64_t bytes, uint32_t name = 0) {
+    uint32_t add(segment::AllocationKind kind, uint64_t bytes, uint32_t name = 0) {
         segment::Allocation a = allocation(0, kind, bytes, bytes, bytes);
         a.name = name;
         return segment_.add(a);
     }
 
     void set_intent(uint32_t slot, uint64_t generation) {
-        auto& writer = segment_.entry<segment::Writer>(segment::RegionId::writers, 0);
+        auto& writer = segment_.entry<segment::WriterLine>(segment::RegionId::writers, 0);
         writer.thread = 71;
         writer.intent = segment::SlotRef{slot, generation}.pack();
     }
@@ -47,14 +47,14 @@ protected:
     SharedDeviceIds ids_ = std::make_shared<DeviceIds>();
 };
 
-TEST_F(PostMortems, TellWhatWasHeldByDeviceKindAndName) {
-    add(segment::Kind::dram, 30, segment_.add_name("kv_cache"));
-    add(segment::Kind::dram, 10);
-    add(segment::Kind::l1, 20, segment_.add_name("activations"));
-    const Dead who = dead();
+TEST_F(PostMortems, ListHoldingsByDeviceKindAndName) {
+    add(segment::AllocationKind::dram, 30, segment_.add_name("kv_cache"));
+    add(segment::AllocationKind::dram, 10);
+    add(segment::AllocationKind::l1, 20, segment_.add_name("activations"));
+    const DeadProcess who = dead();
     const PostMortem found = examine(who, ids_);
     EXPECT_EQ(found.summary.process.pid, 7u);
-    EXPECT_EQ(found.summary.process.state, "dead");
+    EXPECT_EQ(found.summary.process.state, ProcessState::dead);
     EXPECT_EQ(found.summary.died_ns, who.died_ns);
     EXPECT_EQ(found.summary.allocations, 3u);
     ASSERT_EQ(found.summary.process.devices.size(), 2u);
@@ -71,13 +71,13 @@ TEST_F(PostMortems, TellWhatWasHeldByDeviceKindAndName) {
 }
 
 TEST_F(PostMortems, ComeFromTheLedgerAndNotFromCountersThatMayLackTheLastEvent) {
-    segment_.add_to_ledger(allocation(0, segment::Kind::dram, 0, 5, 5));
+    segment_.add_to_ledger(allocation(0, segment::AllocationKind::dram, 0, 5, 5));
     EXPECT_EQ(summarise(dead(), ids_).process.devices[0].memory[0].used, 5u);
 }
 
 TEST_F(PostMortems, ListsHaveLimits) {
     for (uint64_t i = 1; i <= 9; ++i) {
-        add(segment::Kind::dram, i, segment_.add_name(std::to_string(i)));
+        add(segment::AllocationKind::dram, i, segment_.add_name(std::to_string(i)));
     }
     const PostMortem found = examine(dead(), ids_, {.names = 2, .allocations = 3, .failures = 1});
     EXPECT_EQ(found.by_name.size(), 2u);
@@ -87,29 +87,33 @@ TEST_F(PostMortems, ListsHaveLimits) {
     EXPECT_EQ(found.summary.allocations, 9u);
 }
 
-TEST_F(PostMortems, AnAllocationInFlightIsToldWithWhatTheLedgerHasOfIt) {
-    const uint32_t slot = add(segment::Kind::dram, 5);
-    set_intent(slot, 1);  // published, and not yet ended
-    EXPECT_THAT(examine(dead(), ids_).in_flight, ElementsAre(InFlight{71, "allocate", true, slot, 1}));
+TEST_F(PostMortems, AnAllocationInFlightIsReportedWithItsLedgerEntry) {
+    const uint32_t slot = add(segment::AllocationKind::dram, 5);
+    set_intent(slot, 1);  // published, but the event has not ended
+    EXPECT_THAT(examine(dead(), ids_).in_flight,
+                ElementsAre(EventInFlight{71, ActionInFlight::allocate, true, slot, 1}));
     set_intent(slot + 1, 1);
-    EXPECT_THAT(examine(dead(), ids_).in_flight, ElementsAre(InFlight{71, "allocate", false, slot + 1, 1}));
+    EXPECT_THAT(examine(dead(), ids_).in_flight,
+                ElementsAre(EventInFlight{71, ActionInFlight::allocate, false, slot + 1, 1}));
 }
 
-TEST_F(PostMortems, AFreeInFlightIsToldWithWhatTheLedgerHasOfIt) {
-    const uint32_t slot = add(segment::Kind::dram, 5);
+TEST_F(PostMortems, AFreeInFlightIsReportedWithItsLedgerEntry) {
+    const uint32_t slot = add(segment::AllocationKind::dram, 5);
     set_intent(slot, 2);
-    EXPECT_THAT(examine(dead(), ids_).in_flight, ElementsAre(InFlight{71, "free", false, slot, 2}));
+    EXPECT_THAT(examine(dead(), ids_).in_flight,
+                ElementsAre(EventInFlight{71, ActionInFlight::free, false, slot, 2}));
     segment_.entry<segment::LedgerSlot>(segment::RegionId::ledger, slot).retire(1);
-    EXPECT_THAT(examine(dead(), ids_).in_flight, ElementsAre(InFlight{71, "free", true, slot, 2}));
+    EXPECT_THAT(examine(dead(), ids_).in_flight,
+                ElementsAre(EventInFlight{71, ActionInFlight::free, true, slot, 2}));
 }
 
-TEST_F(PostMortems, AnEventInFlightMakesThemInexactAndTheReasonIsTold) {
+TEST_F(PostMortems, AnEventInFlightMakesThemInexactWithAReason) {
     set_intent(0, 1);
     const PostMortem found = examine(dead(), ids_);
     EXPECT_FALSE(found.summary.exact);
     EXPECT_EQ(found.summary.in_flight, 1u);
     ASSERT_EQ(found.inexact.size(), 1u);
-    EXPECT_THAT(found.inexact[0].reason, testing::HasSubstr("in flight"));
+    EXPECT_EQ(found.inexact[0].reason, Reason::event_in_flight);
     EXPECT_EQ(found.inexact[0].count, 1u);
 }
 
@@ -118,12 +122,13 @@ TEST_F(PostMortems, CountersOfTheSegmentMakeThemInexactToo) {
     const PostMortem found = examine(dead(), ids_);
     EXPECT_FALSE(found.summary.exact);
     ASSERT_EQ(found.inexact.size(), 1u);
+    EXPECT_EQ(found.inexact[0].reason, Reason::ledger_full);
     EXPECT_EQ(found.inexact[0].count, 4u);
 }
 
 TEST_F(PostMortems, AgesAreThoseAtTheDeath) {
     constexpr uint64_t kSecond = 1'000'000'000;
-    segment::Allocation a = allocation(0, segment::Kind::dram, 0, 5, 5);
+    segment::Allocation a = allocation(0, segment::AllocationKind::dram, 0, 5, 5);
     a.ticks = 1;
     segment_.add(a);
     const uint64_t uptime = now_ns(CLOCK_MONOTONIC);
@@ -137,7 +142,7 @@ TEST_F(PostMortems, AgesAreThoseAtTheDeath) {
 
 TEST_F(PostMortems, HaveTheFailures) {
     segment::Failure failure;
-    failure.needed = 500;
+    failure.needed_per_bank = 500;
     failure.members = 1;
     uint64_t payload[segment::FailureSlot::kPayloadWords];
     std::memcpy(payload, &failure, sizeof payload);
@@ -151,8 +156,8 @@ TEST_F(PostMortems, HaveTheFailures) {
 }
 
 TEST_F(PostMortems, DevicesKeepTheNumbersThatTheHostGaveThem) {
-    ids_->meet({0x20});
-    ids_->meet({0x10});
+    ids_->assign({0x20}, 0);
+    ids_->assign({0x10}, 0);
     const PostMortem found = examine(dead(), ids_);
     ASSERT_EQ(found.summary.process.devices.size(), 2u);
     EXPECT_EQ(found.summary.process.devices[0].id, 0u);

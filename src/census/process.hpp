@@ -1,61 +1,80 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 
+#include "base/named_enum.hpp"
 #include "census/ledger_scan.hpp"
 #include "segment/reader.hpp"
 
 namespace ttmem::census {
 
-// Where a process lives, if not on the host itself.
+// The container of a process.
 struct Container {
-    std::string runtime;             // "docker", "containerd", "podman", "cri-o"; "" where it is not known
-    std::string id;                  // as long as the runtime writes it
-    std::optional<std::string> pod;  // the pod's uid in Kubernetes
+    std::string runtime;             // "docker", "containerd", "podman", "cri-o"; "" if unknown
+    std::string id;                  // as the runtime writes it
+    std::optional<std::string> pod;  // the Kubernetes uid of the pod
 
     bool operator==(const Container&) const = default;
 };
 
-// Who a process is, in the kernel's words: nothing here comes from what the process wrote itself.
+// The identity of a process according to the kernel. No value comes from the process itself.
 struct Identity {
-    uint32_t pid = 0;            // as this reader's pid namespace counts
-    uint32_t inner_pid = 0;      // as the process's own namespace counts
-    uint64_t start_time = 0;     // clock ticks since boot; with the pid it names a process for good
-    uint64_t start_time_ns = 0;  // the same since the epoch
-    uint32_t uid = 0;
-    std::string user;  // the number where it has no name
+    uint32_t pid = 0;        // in the pid namespace of this reader
+    uint32_t inner_pid = 0;  // in the pid namespace of the process
+    // Clock ticks since boot. The pid and the start time identify a process permanently.
+    uint64_t start_time = 0;
+    uint64_t start_time_ns = 0;  // nanoseconds since the epoch
+    uint32_t uid = 0;            // effective
+    std::string user;            // the uid if it has no name
     std::string comm;
     std::optional<Container> container = {};
+    // Its real, effective and saved uids are the same. A set-user-id program has several.
+    bool has_one_uid = true;
 
     bool is_same_process(const Identity& other) const {
         return pid == other.pid && start_time == other.start_time;
     }
 };
 
-enum class State : uint8_t { live, dead };
+enum class ProcessState : uint8_t {
+    live,
+    dead,
+    untracked,  // has devices open but reports nothing
+};
+constexpr auto enum_names(ProcessState /*of*/) {
+    return std::to_array<std::string_view>({"live", "dead", "untracked"});
+}
 
-// Where the word about a process comes from. One that several sources know counts once, by the first of these.
-enum class Source : uint8_t { segment, classic, stock, driver };
+// The source of a process's figures. A process with several sources counts once, by the first of these.
+enum class ProcessSource : uint8_t { segment, classic, stock, driver };
+constexpr auto enum_names(ProcessSource /*of*/) {
+    return std::to_array<std::string_view>({"segment", "classic", "stock", "driver"});
+}
+using base::name_of;
 
-// One process that says what it holds. Copies are of the same ledger: who still reads keeps it, whoever else lets it go.
+// One process that reports its allocations. Copies share the ledger, which exists until the last copy is destroyed.
 struct Process {
-    Process(Identity who, State is, segment::Reader reader)
+    Process(Identity who, ProcessState is, segment::Reader reader)
         : identity(std::move(who)),
           state(is),
           ledger(std::make_shared<const segment::Reader>(std::move(reader))),
           scan(std::make_shared<LedgerScan>()) {}
 
     Identity identity;
-    State state = State::live;
+    ProcessState state = ProcessState::live;
     std::shared_ptr<const segment::Reader> ledger;
     std::shared_ptr<LedgerScan> scan;
-    Source source = Source::segment;
-    bool is_older_than_ledger =
-        false;  // it began before anybody could write one for it: what it held then is not known
+    ProcessSource source = ProcessSource::segment;
+    // It started before its ledger existed, so its earlier allocations are not known.
+    bool is_older_than_ledger = false;
+    // Root made its segment, and it has another user now.
+    bool has_changed_user = false;
 };
 
 }  // namespace ttmem::census

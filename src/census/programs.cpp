@@ -2,6 +2,7 @@
 #include "census/programs.hpp"
 
 #include <algorithm>
+#include <cassert>
 #include <map>
 #include <numeric>
 #include <tuple>
@@ -15,8 +16,8 @@ namespace ttmem::census {
 
 namespace {
 
-// A program on its way to its figures: names and cores are still numbers.
-struct Sums {
+// The sums of a program before its names and cores are resolved.
+struct ProgramSums {
     uint64_t cb_requested = 0;
     uint64_t cb_used = 0;
     uint64_t cb_count = 0;
@@ -46,7 +47,7 @@ struct Sums {
         cb_requested = saturating_add(cb_requested, a.requested);
         cb_used = saturating_add(cb_used, a.used());
         ++cb_count;
-        const uint64_t top = saturating_add(a.address, a.requested);  // its request is the size on one core
+        const uint64_t top = saturating_add(a.address, a.requested);  // its request is the size per core
         if (top > cb_top) {
             cb_top = top;
             cb_top_cores = a.core_set;
@@ -54,16 +55,18 @@ struct Sums {
     }
 };
 
-struct OnSet {
+struct SetPrograms {
     KeyIndex index{kMostPrograms};
-    std::vector<Sums> sums;
+    std::vector<ProgramSums> sums;
 };
 
-// Who reports by address gives each circular buffer an id of its own, and not its program's.
-uint64_t program_of(const segment::Allocation& a) { return (a.flags & segment::kKeyed) != 0 ? 0 : a.owner; }
+// In reports by address, the owner of a circular buffer is its own id, not the id of its program.
+uint64_t program_of(const segment::Allocation& a) {
+    return a.flags.has(segment::AllocationFlag::keyed) ? 0 : a.owner;
+}
 
 ProgramFigures describe(const Selection& selection, const SelectedLedger& ledger, uint32_t set,
-                        uint64_t program, const Sums& sums) {
+                        uint64_t program, const ProgramSums& sums) {
     ProgramFigures figures;
     figures.pid = ledger.pid();
     figures.program = program != 0 ? std::optional(program) : std::nullopt;
@@ -85,12 +88,12 @@ ProgramFigures describe(const Selection& selection, const SelectedLedger& ledger
     return figures;
 }
 
-// A program that is not yet put into words.
-struct FoundPrograms {
+// One program before its name is resolved.
+struct FoundProgram {
     const SelectedLedger* ledger = nullptr;
     uint32_t set = 0;
     uint64_t program = 0;
-    Sums sums;
+    ProgramSums sums;
 
     uint64_t used() const {
         return std::accumulate(sums.kernel_by_type.begin(), sums.kernel_by_type.end(), sums.cb_used,
@@ -98,21 +101,21 @@ struct FoundPrograms {
     }
 };
 
-bool comes_before(const FoundPrograms& a, const FoundPrograms& b) {
-    const auto place = [](const FoundPrograms& found) {
+bool comes_before(const FoundProgram& a, const FoundProgram& b) {
+    const auto place = [](const FoundProgram& found) {
         return std::tuple(~found.used(), found.ledger->pid(), found.ledger->number, found.program, found.set);
     };
     return place(a) < place(b);
 }
 
-void find_programs(const Selection& selection, const SelectedLedger& ledger,
-                   std::vector<FoundPrograms>& found, uint64_t& left_aside) {
-    std::map<uint32_t, OnSet> sets;
+void find_programs(const Selection& selection, const SelectedLedger& ledger, std::vector<FoundProgram>& found,
+                   uint64_t& left_aside) {
+    std::map<uint32_t, SetPrograms> sets;
     selection.for_each_match(ledger, [&](segment::SlotRef, const segment::Allocation& a, Kind kind) {
         if (kind != Kind::cb && kind != Kind::kernel) {
             return;
         }
-        OnSet& set = sets[a.set];
+        SetPrograms& set = sets[a.set];
         const size_t number = set.index.of(program_of(a));
         if (number == KeyIndex::kNoRoom) {
             ++left_aside;
@@ -122,6 +125,7 @@ void find_programs(const Selection& selection, const SelectedLedger& ledger,
         set.sums[number].add(a);
     });
     for (auto& [index, set] : sets) {
+        assert(set.sums.size() == set.index.keys().size());
         for (size_t i = 0; i < set.sums.size(); ++i) {
             found.push_back({&ledger, index, set.index.keys()[i], set.sums[i]});
         }
@@ -140,7 +144,7 @@ base::Expected<ProgramPage> list_programs(const Census& census, const ProgramQue
         return tl::unexpected(selection.error());
     }
     ProgramPage page;
-    std::vector<FoundPrograms> found;
+    std::vector<FoundProgram> found;
     for (const SelectedLedger& ledger : selection->ledgers()) {
         find_programs(*selection, ledger, found, page.left_aside);
     }

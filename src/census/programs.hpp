@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What programs hold: circular buffers and kernels, which a runtime keeps for as long as the program lives in its cache.
+// The memory of programs: circular buffers and kernels, which a runtime keeps while the program is in its cache.
 
 #include <array>
 #include <cstdint>
@@ -16,22 +16,22 @@
 
 namespace ttmem::census {
 
-// One program on one device set. Bytes are those on each device of the set.
+// One program on one device set. Byte counts are per device.
 struct ProgramFigures {
     uint32_t pid = 0;
-    std::optional<uint64_t> program;  // the runtime's id; absent: whoever reported it told none
-    std::string name;                 // of its first allocation that has one
+    std::optional<uint64_t> program;  // the runtime's id; absent: not reported
+    std::string name;                 // the name of its first named allocation
     std::vector<uint32_t> devices;
     std::string set;
-    uint64_t cb_requested = 0;  // bytes on one core, of all its circular buffers
-    uint64_t cb_used = 0;       // on all their cores
+    uint64_t cb_requested = 0;  // bytes per core, over all its circular buffers
+    uint64_t cb_used = 0;       // bytes over all cores
     uint64_t cb_count = 0;
-    uint64_t cb_views = 0;            // on memory of L1 buffers: add none
-    std::optional<uint64_t> cb_top;   // the address where its highest circular buffer ends
-    std::optional<Core> cb_top_core;  // a core of that one
+    uint64_t cb_views = 0;            // on the memory of L1 buffers; add no bytes
+    std::optional<uint64_t> cb_top;   // the end address of its highest circular buffer
+    std::optional<Core> cb_top_core;  // one core of that buffer
     std::array<uint64_t, kKernelTypes.size()> kernel_by_type{};
     uint64_t kernel_count = 0;
-    uint64_t age_ns = 0;  // since its first allocation that is live
+    uint64_t age_ns = 0;  // age of its oldest live allocation
 
     uint64_t used() const;  // circular buffers and kernels
     bool operator==(const ProgramFigures&) const = default;
@@ -42,18 +42,20 @@ struct ProgramQuery {
     std::optional<uint32_t> pid = {};
     std::string name = {};  // a part of the full name of an allocation
     uint64_t limit = 0;     // 0: all
+
+    bool operator==(const ProgramQuery&) const = default;
 };
 
-// Programs on one set that are kept in one pass; the allocations of others are counted in `left_aside`.
+// The maximum number of programs per set and pass. Allocations of further programs count as `left_aside`.
 constexpr size_t kMostPrograms = 65'536;
 
 struct ProgramPage {
-    std::vector<ProgramFigures> programs;  // by used bytes, the most first
+    std::vector<ProgramFigures> programs;  // by used bytes, descending
     uint64_t total = 0;
     uint64_t left_aside = 0;
 };
 
-// An error where the device or the process asked for is not there.
+// Returns an error if the device or the process does not exist.
 base::Expected<ProgramPage> list_programs(const Census& census, const ProgramQuery& query);
 
 }  // namespace ttmem::census

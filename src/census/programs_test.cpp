@@ -20,8 +20,8 @@ protected:
         census_ = census_of(segment_.process(7));
     }
 
-    void add(segment::Kind kind, uint64_t program, uint64_t address, uint64_t requested, uint64_t reserved,
-             uint16_t flags = 0, uint32_t name = 0, uint16_t cores = 0) {
+    void add(segment::AllocationKind kind, uint64_t program, uint64_t address, uint64_t requested,
+             uint64_t reserved, segment::AllocationFlags flags = {}, uint32_t name = 0, uint16_t cores = 0) {
         segment::Allocation a = allocation(0, kind, address, requested, reserved, flags);
         a.owner = program;
         a.name = name;
@@ -36,12 +36,12 @@ protected:
 TEST_F(Programs, HaveTheirCircularBuffersAndKernels) {
     segment::CoreMask mask{};
     mask[2] = 1 << 5;
-    add(segment::Kind::cb, 42, 0x100, 10, 80, 0, 0, segment_.add_cores(mask));
-    add(segment::Kind::cb, 42, 0x80, 20, 40, 0, segment_.add_name("ttnn::matmul"));
-    add(segment::Kind::cb, 42, 0x900, 30, 30, segment::kView);
-    add(segment::Kind::kernel_application, 42, 0, 7, 7);
-    add(segment::Kind::kernel_dispatch, 42, 0, 3, 3);
-    add(segment::Kind::dram, 42, 0, 1000, 1000);
+    add(segment::AllocationKind::cb, 42, 0x100, 10, 80, {}, 0, segment_.add_cores(mask));
+    add(segment::AllocationKind::cb, 42, 0x80, 20, 40, {}, segment_.add_name("ttnn::matmul"));
+    add(segment::AllocationKind::cb, 42, 0x900, 30, 30, segment::AllocationFlag::view);
+    add(segment::AllocationKind::kernel_application, 42, 0, 7, 7);
+    add(segment::AllocationKind::kernel_dispatch, 42, 0, 3, 3);
+    add(segment::AllocationKind::dram, 42, 0, 1000, 1000);
     const ProgramPage page = *list_programs(census_, {});
     ASSERT_EQ(page.total, 1u);
     const ProgramFigures& program = page.programs[0];
@@ -60,10 +60,10 @@ TEST_F(Programs, HaveTheirCircularBuffersAndKernels) {
     EXPECT_EQ(program.used(), 130u);
 }
 
-TEST_F(Programs, ComeByWhatTheyUse) {
-    add(segment::Kind::cb, 1, 0, 5, 5);
-    add(segment::Kind::kernel_application, 2, 0, 9, 9);
-    add(segment::Kind::cb, 3, 0, 7, 7);
+TEST_F(Programs, AreOrderedByUsedBytes) {
+    add(segment::AllocationKind::cb, 1, 0, 5, 5);
+    add(segment::AllocationKind::kernel_application, 2, 0, 9, 9);
+    add(segment::AllocationKind::cb, 3, 0, 7, 7);
     const ProgramPage page = *list_programs(census_, {.limit = 2});
     EXPECT_EQ(page.total, 3u);
     ASSERT_EQ(page.programs.size(), 2u);
@@ -74,8 +74,8 @@ TEST_F(Programs, ComeByWhatTheyUse) {
 
 TEST_F(Programs, OnTwoSetsAreTwoEntries) {
     const uint8_t single = segment_.add_set(2);
-    add(segment::Kind::cb, 1, 0, 5, 5);
-    segment::Allocation a = allocation(single, segment::Kind::cb, 0, 4, 4);
+    add(segment::AllocationKind::cb, 1, 0, 5, 5);
+    segment::Allocation a = allocation(single, segment::AllocationKind::cb, 0, 4, 4);
     a.owner = 1;
     segment_.add(a);
     const ProgramPage page = *list_programs(census_, {});
@@ -85,9 +85,9 @@ TEST_F(Programs, OnTwoSetsAreTwoEntries) {
     EXPECT_EQ(list_programs(census_, {.device = "0"})->total, 1u);
 }
 
-TEST_F(Programs, WhoseReporterTellsNoneAreUnknown) {
-    add(segment::Kind::cb, 0x1000, 0, 5, 5, segment::kKeyed);
-    add(segment::Kind::cb, 0x2000, 0, 6, 6, segment::kKeyed);
+TEST_F(Programs, WithoutAReportedIdAreUnknown) {
+    add(segment::AllocationKind::cb, 0x1000, 0, 5, 5, segment::AllocationFlag::keyed);
+    add(segment::AllocationKind::cb, 0x2000, 0, 6, 6, segment::AllocationFlag::keyed);
     const ProgramPage page = *list_programs(census_, {});
     ASSERT_EQ(page.programs.size(), 1u);
     EXPECT_EQ(page.programs[0].program, std::nullopt);
@@ -95,8 +95,8 @@ TEST_F(Programs, WhoseReporterTellsNoneAreUnknown) {
 }
 
 TEST_F(Programs, AreFoundByNameAndProcess) {
-    add(segment::Kind::cb, 1, 0, 5, 5, 0, segment_.add_name("ttnn::matmul"));
-    add(segment::Kind::cb, 2, 0, 5, 5, 0, segment_.add_name("ttnn::add"));
+    add(segment::AllocationKind::cb, 1, 0, 5, 5, {}, segment_.add_name("ttnn::matmul"));
+    add(segment::AllocationKind::cb, 2, 0, 5, 5, {}, segment_.add_name("ttnn::add"));
     EXPECT_EQ(list_programs(census_, {.name = "mat"})->total, 1u);
     EXPECT_FALSE(list_programs(census_, {.pid = 8}).has_value());
 }

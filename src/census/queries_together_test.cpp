@@ -10,7 +10,7 @@
 namespace ttmem::census {
 namespace {
 
-// Every answer that there is, of one census.
+// The answers to all queries, from one census.
 struct Answers {
     std::vector<uint64_t> used;
     std::vector<Group> groups;
@@ -29,7 +29,7 @@ Answers ask(const Census& census) {
     }
     answers.groups = list_groups(census, {.group = GroupBy::name})->groups;
     for (Group& group : answers.groups) {
-        group.oldest_age_ns = 0;  // time goes on
+        group.oldest_age_ns = 0;  // ages differ between reads
     }
     answers.programs = list_programs(census, {})->total;
     answers.failures = list_failures(census, {})->total;
@@ -43,8 +43,8 @@ TEST(Queries, OfSeveralThreadsAtOnceGetTheSameAnswers) {
     const uint8_t set = segment.add_set(1);
     const uint32_t name = segment.add_name("activations");
     for (uint64_t i = 1; i < 100; ++i) {
-        segment::Allocation a =
-            allocation(set, i % 2 == 0 ? segment::Kind::dram : segment::Kind::cb, i, i, i);
+        segment::Allocation a = allocation(
+            set, i % 2 == 0 ? segment::AllocationKind::dram : segment::AllocationKind::cb, i, i, i);
         a.name = i % 3 == 0 ? name : 0;
         segment.add(a);
     }

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// A segment in plain memory, written by a test word for word: with any figure, also one that no client would write.
+// A segment in plain memory for tests. It records events like a client. A test may then change any word, even to a
+// value that no client would write.
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
@@ -14,6 +16,7 @@
 #include "census/census.hpp"
 #include "census/kind.hpp"
 #include "segment/layout.hpp"
+#include "segment/segment_writer.hpp"
 
 namespace ttmem::census {
 
@@ -24,26 +27,12 @@ constexpr size_t kKernel = index_of(Kind::kernel);
 
 class TestSegment {
 public:
-    TestSegment() {
-        const segment::Sizes sizes{64, 2, 16, 256};
-        segment::Region table[segment::kRegionTableEntries] = {};
-        const uint64_t size = segment::lay_out(sizes, table);
-        bytes_.reset(static_cast<unsigned char*>(std::aligned_alloc(segment::kPage, size)));
-        std::memset(bytes_.get(), 0, size);
-        size_ = size;
-        segment::Header& h = header();
-        h.abi_version = segment::kAbiVersion;
-        h.header_bytes = sizeof(segment::Header);
-        h.segment_bytes = size;
-        h.clock_kind = static_cast<uint32_t>(segment::ClockKind::monotonic_ns);
-        std::memcpy(h.region, table, sizeof table);
-        h.names_used = 1;
-        h.core_sets_used = 1;
-        h.writers_used = 1;
-        h.magic = segment::kMagic;
-    }
+    TestSegment()
+        : size_(segment::SegmentWriter::bytes_of(kSizes)),
+          bytes_(static_cast<unsigned char*>(std::aligned_alloc(segment::kPage, size_))),
+          writer_(static_cast<unsigned char*>(std::memset(bytes_.get(), 0, size_)), kSizes, 0, 0) {}
 
-    segment::Header& header() { return *reinterpret_cast<segment::Header*>(bytes_.get()); }
+    segment::Header& header() { return writer_.header(); }
 
     template <class T>
     T& entry(segment::RegionId id, uint64_t index) {
@@ -54,77 +43,52 @@ public:
     const unsigned char* bytes() const { return bytes_.get(); }
     size_t size() const { return size_; }
 
-    // Each returns the index of what it adds.
-    uint32_t add_device(const ttmem_device_info& info) {
-        const auto index = static_cast<uint32_t>(header().devices_used.fetch_add(1));
-        uint64_t payload[segment::DeviceSlot::kPayloadWords] = {};
-        std::memcpy(payload, &info, sizeof info);
-        entry<segment::DeviceSlot>(segment::RegionId::devices, index).publish(payload, 1);
-        return index;
-    }
+    // Each function returns the index of the new entry.
+    uint32_t add_device(const ttmem_device_info& info) { return writer_.add_device(info); }
 
     uint8_t add_set(uint64_t members, uint64_t opened = 1, uint64_t closed = 0, uint64_t generation = 1) {
-        const auto index = static_cast<uint8_t>(header().sets_used.fetch_add(1));
         segment::DeviceSet set;
         set.members = members;
         set.opened_ticks = opened;
         set.closed_ticks = closed;
-        uint64_t payload[segment::SetSlot::kPayloadWords];
-        std::memcpy(payload, &set, sizeof payload);
-        entry<segment::SetSlot>(segment::RegionId::sets, index).publish(payload, generation);
+        const uint8_t index = writer_.open_set(set);
+        entry<segment::SetSlot>(segment::RegionId::sets, index).word[0] = generation;
         return index;
     }
 
-    uint32_t add_name(std::string_view text, uint32_t parent = 0) {
-        const auto index = static_cast<uint32_t>(header().names_used.fetch_add(1));
-        entry<segment::Name>(segment::RegionId::names, index)
-            .publish(text.data(), static_cast<uint32_t>(text.size()), parent);
-        return index;
-    }
+    uint32_t add_name(std::string_view text, uint32_t parent = 0) { return writer_.add_name(text, parent); }
 
     uint16_t add_cores(const segment::CoreMask& mask) {
-        const auto index = static_cast<uint16_t>(header().core_sets_used.fetch_add(1));
-        uint64_t payload[segment::CoreSetSlot::kPayloadWords] = {};
-        std::memcpy(payload, mask.data(), sizeof mask);
-        entry<segment::CoreSetSlot>(segment::RegionId::core_sets, index).publish(payload, 1);
-        return index;
+        uint16_t rows[16];
+        std::copy(mask.begin(), mask.end(), rows);
+        return writer_.add_core_set(rows);
     }
 
-    segment::Pool& pool(uint8_t set, segment::Kind kind) {
+    segment::Pool& pool(uint8_t set, segment::AllocationKind kind) {
         return entry<segment::Pool>(segment::RegionId::pools, segment::pool_index(set, kind));
     }
 
-    segment::Tally& tally(uint8_t set, segment::Kind kind, uint32_t writer = 0) {
+    segment::Tally& tally(uint8_t set, segment::AllocationKind kind, uint32_t writer = 0) {
         return (&entry<segment::Tally>(segment::RegionId::tallies, writer))[segment::pool_index(set, kind)];
     }
 
-    // In the ledger and in the counters, as a client does it.
+    // Writes the ledger, the ring and the counters, like a client.
     uint32_t add(const segment::Allocation& a) {
-        const uint32_t slot = add_to_ledger(a);
-        segment::Tally& t = tally(a.set, a.kind);
-        if (!segment::adds_bytes(a.flags)) {
-            t.planned_and_views += (a.flags & segment::kPlanned) != 0 ? 1 : uint64_t{1} << 32;
-            return slot;
-        }
-        segment::Pool& p = pool(a.set, a.kind);
-        p.used += a.reserved;
-        p.peak = std::max<uint64_t>(p.peak, p.used);
-        t.requested += a.requested;
-        t.count += 1;
-        t.reserved_unknown += (a.flags & segment::kReservedUnknown) != 0 ? 1 : 0;
+        const uint32_t slot = next_slot();
+        writer_.allocate(slot, a);
         return slot;
     }
 
-    // In the ledger alone: an event in flight.
+    // Writes only the ledger: an event in flight.
     uint32_t add_to_ledger(const segment::Allocation& a) {
-        const auto slot = static_cast<uint32_t>(header().slots_used.fetch_add(1));
-        uint64_t payload[segment::LedgerSlot::kPayloadWords];
+        const uint32_t slot = next_slot();
+        uint64_t payload[segment::kLedgerPayloadWords];
         segment::encode(a, 1, payload);
         entry<segment::LedgerSlot>(segment::RegionId::ledger, slot).publish(payload, 1);
         return slot;
     }
 
-    Process process(uint32_t pid, uint64_t start_time = 100, State state = State::live) {
+    Process process(uint32_t pid, uint64_t start_time = 100, ProcessState state = ProcessState::live) {
         Identity identity{pid, pid, start_time, start_time * 10'000'000, 0, "root", "model"};
         auto reader = segment::Reader::over(bytes_.get(), size_);
         EXPECT_TRUE(reader.has_value()) << reader.error().text;
@@ -132,14 +96,24 @@ public:
     }
 
 private:
-    struct Free {
+    static constexpr segment::Sizes kSizes{64, 2, 16, 256};
+
+    struct FreeBytes {
         void operator()(unsigned char* bytes) const { std::free(bytes); }
     };
-    std::unique_ptr<unsigned char, Free> bytes_;
-    size_t size_ = 0;
+
+    uint32_t next_slot() {
+        const auto slot = static_cast<uint32_t>(header().slots_used.load());
+        writer_.use_slots(slot + 1);
+        return slot;
+    }
+
+    size_t size_;
+    std::unique_ptr<unsigned char, FreeBytes> bytes_;
+    segment::SegmentWriter writer_;
 };
 
-// A chip with round figures: DRAM 4 banks of 1,000 from 0x1000, L1 8 cores of 500 from 0x100.
+// A chip with round figures: DRAM has 4 banks of 1,000 from 0x1000, L1 has 8 cores of 500 from 0x100.
 inline ttmem_device_info small_chip(uint64_t asic_id, uint32_t logical_id) {
     ttmem_device_info info{};
     info.asic_id = asic_id;
@@ -151,8 +125,9 @@ inline ttmem_device_info small_chip(uint64_t asic_id, uint32_t logical_id) {
     return info;
 }
 
-inline segment::Allocation allocation(uint8_t set, segment::Kind kind, uint64_t address, uint64_t requested,
-                                      uint64_t reserved, uint16_t flags = 0) {
+inline segment::Allocation allocation(uint8_t set, segment::AllocationKind kind, uint64_t address,
+                                      uint64_t requested, uint64_t reserved,
+                                      segment::AllocationFlags flags = {}) {
     segment::Allocation a;
     a.set = set;
     a.kind = kind;
@@ -161,6 +136,20 @@ inline segment::Allocation allocation(uint8_t set, segment::Kind kind, uint64_t 
     a.reserved = reserved;
     a.flags = flags;
     return a;
+}
+
+// Uids of ordinary users.
+constexpr uint32_t kUser = 1000;
+constexpr uint32_t kOtherUser = 1001;
+constexpr uint32_t kThirdUser = 1002;
+
+// ASIC ids of devices that do not exist.
+inline std::vector<uint64_t> invented_asic_ids(size_t count, uint64_t first) {
+    std::vector<uint64_t> result;
+    for (size_t i = 0; i < count; ++i) {
+        result.push_back(first + i);
+    }
+    return result;
 }
 
 template <class... Processes>

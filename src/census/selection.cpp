@@ -2,6 +2,7 @@
 #include "census/selection.hpp"
 
 #include <algorithm>
+#include <cassert>
 #include <charconv>
 
 namespace ttmem::census {
@@ -18,7 +19,7 @@ std::optional<uint64_t> parse_number(std::string_view text) {
     return is_whole ? std::optional(value) : std::nullopt;
 }
 
-// The position of a device that is called by its id, its file, its ASIC id or its place on the bus.
+// The position of a device, given its id, its file, its ASIC id or its PCIe address.
 std::optional<size_t> find_device(const DeviceTable& table, std::string_view text) {
     constexpr std::string_view kFolder = "/dev/tenstorrent/";
     if (text.starts_with(kFolder)) {
@@ -47,16 +48,17 @@ std::string cut_key(std::string text) {
     if (text.size() > kMostKeyBytes) {
         size_t end = kMostKeyBytes;
         while (end != 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) {
-            --end;  // the middle of a character
+            --end;  // inside a UTF-8 character
         }
         text.erase(end);
     }
+    assert(text.size() <= kMostKeyBytes);
     return text;
 }
 
-bool NameFilter::look_at(uint32_t name) {
+bool NameFilter::resolve(uint32_t name) {
     const bool has_it = ledger_.name(name).find(part_) != std::string::npos;
-    // A slot may name anything: what no name can have as its number is not worth remembering.
+    // A slot may contain any number. Impossible name numbers are not cached.
     if (name < segment::kMaxNames) {
         verdicts_.resize(std::max<size_t>(verdicts_.size(), name + 1), Verdict::open);
         verdicts_[name] = has_it ? Verdict::yes : Verdict::no;
@@ -67,13 +69,14 @@ bool NameFilter::look_at(uint32_t name) {
 Selection::Selection(const Census& census, Filter filter)
     : filter_(std::move(filter)), reports_(read_reports(census)), table_(census, reports_) {
     for (size_t number = 0; number < kinds_.size(); ++number) {
-        const std::optional<Kind> kind = kind_of(static_cast<segment::Kind>(number));
+        const std::optional<Kind> kind = kind_of(static_cast<segment::AllocationKind>(number));
         kinds_[number] = filter_.kind && kind != filter_.kind ? std::nullopt : kind;
     }
     device_ = filter_.device ? find_device(table_, *filter_.device) : std::nullopt;
 }
 
 void Selection::select_ledgers() {
+    assert(ledgers_.empty());
     uint32_t number = 0;
     for (size_t i = 0; i < reports_.size(); ++i) {
         const Process& process = *reports_[i].process;
@@ -116,6 +119,7 @@ std::vector<uint32_t> Selection::ids(const std::vector<size_t>& positions) const
     std::vector<uint32_t> result;
     result.reserve(positions.size());
     for (const size_t position : positions) {
+        assert(position < table_.devices().size());
         result.push_back(table_.devices()[position].id);
     }
     return result;

@@ -1,35 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What a question is about: the ledgers to be looked at, and which of their allocations match. Lists, groups and programs
-// all start here, so the same filter means the same everywhere.
+// The ledgers and allocations that a query selects. Lists, groups and programs all use it, so a filter has the same
+// meaning everywhere.
 
 #include <array>
+#include <cassert>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "base/error.hpp"
+#include "census/device_table.hpp"
 #include "census/kind.hpp"
-#include "census/report.hpp"
 
 namespace ttmem::census {
 
 struct Filter {
-    std::optional<std::string> device = {};  // its id, or its ASIC id as 0x...
+    std::optional<std::string> device = {};  // the id, or the ASIC id as 0x...
     std::optional<uint32_t> pid = {};
     std::optional<Kind> kind = {};
-    std::string name = {};  // a part of the full name, in the case in which it stands there
-    std::optional<uint64_t> since =
-        {};  // only what came after this moment of the host's monotonic clock, in ns
+    std::string name = {};  // a part of the full name, case-sensitive
+    // Only allocations made after this time of the host's monotonic clock, in ns.
+    std::optional<uint64_t> since = {};
 };
 
-// Texts by which things are sorted and grouped are cut to this: paths of names may be as long as somebody wants them.
+// The maximum length of a sort or group key. Names can be arbitrarily long.
 constexpr size_t kMostKeyBytes = 512;
 std::string cut_key(std::string text);
 
-// Says of a name whether it has a text in it, and looks at each name once.
+// Tests whether names contain a text. Reads each name once.
 class NameFilter {
 public:
     NameFilter(const segment::Reader& ledger, const std::string& part) : ledger_(ledger), part_(part) {}
@@ -41,52 +42,53 @@ public:
         if (name < verdicts_.size() && verdicts_[name] != Verdict::open) {
             return verdicts_[name] == Verdict::yes;
         }
-        return look_at(name);
+        return resolve(name);
     }
 
 private:
     enum class Verdict : uint8_t { open, yes, no };
 
-    bool look_at(uint32_t name);
+    bool resolve(uint32_t name);
 
     const segment::Reader& ledger_;
     const std::string& part_;
     std::vector<Verdict> verdicts_;
 };
 
-// A ledger that was asked for.
+// A ledger that the query selects.
 struct SelectedLedger {
-    struct Set {
-        std::vector<size_t> positions;  // of its members in the device table
+    struct SelectedSet {
+        std::vector<size_t> positions;  // positions of its members in the device table
         std::string label;
         bool is_asked = false;
     };
 
     const Process* process = nullptr;
     size_t report = 0;
-    uint32_t number = 0;                            // of this process's ledgers: it may have several
-    segment::Clock clock;                           // one for all ages
-    std::vector<Set> sets = std::vector<Set>(256);  // by index
+    uint32_t number = 0;                                            // index among the ledgers of the process
+    segment::Clock clock;                                           // the same for all ages
+    std::vector<SelectedSet> sets = std::vector<SelectedSet>(256);  // by index
 
     const segment::Reader& reader() const { return *process->ledger; }
     uint32_t pid() const { return process->identity.pid; }
 };
 
-// Refers to the census, which must stay.
+// Refers to the census, which must outlive it.
 class Selection {
 public:
-    // An error where the device or the process asked for is not there.
+    // Returns an error if the device or the process does not exist.
     static base::Expected<Selection> of(const Census& census, Filter filter);
 
     const std::vector<SelectedLedger>& ledgers() const { return ledgers_; }
     const DeviceTable& table() const { return table_; }
     const std::vector<Report>& reports() const { return reports_; }
-    std::optional<size_t> device() const { return device_; }  // its position, where one was asked for
+    std::optional<size_t> device() const { return device_; }  // its position, if the query has a device
     std::vector<uint32_t> ids(const std::vector<size_t>& positions) const;
 
-    // Every allocation of a ledger that matches, in the order of the slots: take(slot, allocation, kind).
+    // Calls take(slot, allocation, kind) for every matching allocation of a ledger, in slot order.
     template <class Take>
     void for_each_match(const SelectedLedger& ledger, Take take) const {
+        assert(ledger.sets.size() == 256);  // a slot names its set by one byte
         NameFilter names(ledger.reader(), filter_.name);
         ledger.reader().for_each_live([&](segment::SlotRef slot, const segment::Allocation& a) {
             const std::optional<Kind>& kind = kinds_[static_cast<uint8_t>(a.kind)];
@@ -107,7 +109,7 @@ private:
     std::vector<Report> reports_;
     DeviceTable table_;
     std::optional<size_t> device_;
-    std::array<std::optional<Kind>, 256> kinds_;  // by number in a slot; nothing for what is not asked for
+    std::array<std::optional<Kind>, 256> kinds_;  // by number in a slot; empty if not selected
     std::vector<SelectedLedger> ledgers_;
 };
 

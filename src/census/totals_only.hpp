@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// A process of which only totals are known: no address, no name, no count.
+// A process of which only totals are known: no addresses, names or counts.
 
 #include <array>
 #include <cstdint>
@@ -17,16 +17,16 @@ namespace ttmem::census {
 
 struct DeviceTotals {
     uint64_t asic_id = 0;
-    uint32_t logical_id = 0;                                      // what the process calls the device
-    std::array<std::optional<uint64_t>, kDeviceKinds> requested;  // absent: the source can't tell
+    uint32_t logical_id = 0;                                      // the process's number of the device
+    std::array<std::optional<uint64_t>, kDeviceKinds> requested;  // absent: not reported by the source
 
     bool operator==(const DeviceTotals&) const = default;
 };
 
 struct TotalsOnly {
     Identity identity;
-    Source source = Source::stock;
-    std::shared_ptr<const base::Descriptor> handle;  // the kernel's word on its end
+    ProcessSource source = ProcessSource::stock;
+    std::shared_ptr<const base::Descriptor> handle;  // a pidfd that signals its end
     std::vector<DeviceTotals> devices;               // by ASIC id
 };
 

@@ -9,11 +9,10 @@
 
 namespace ttmem::census {
 
-// How near circular buffers and L1 buffers come to each other on a device. L1 buffers take the same place on every core, so
-// the worst core is the one on which the circular buffers of any one program reach highest; and that is where the highest
-// of all circular buffers is, so neither cores nor programs need to be told apart.
+// The distance between circular buffers and L1 buffers on a device. L1 buffers have the same address on every core,
+// so the worst core is the one with the highest circular buffer. Cores and programs need not be distinguished.
 struct L1Reach {
-    uint64_t cb_top = 0;  // 0: there are none
+    uint64_t cb_top = 0;  // 0: none
     std::optional<Core> core;
     std::optional<uint64_t> lowest_buffer;
 
@@ -21,10 +20,10 @@ struct L1Reach {
     void add_buffer(uint64_t address);
 };
 
-// `l1` is the L1 of one core, `used` what L1 buffers take of all of them.
+// `l1` is the L1 of one core. `used` is the size of the L1 buffers over all cores.
 WorstCore worst_core(const L1Reach& reach, const Bank& l1, uint64_t used);
 
-// One core of a mask; nothing for an empty one.
+// Returns one core of a mask; empty for an empty mask.
 std::optional<Core> first_core(const segment::CoreMask& cores);
 
 }  // namespace ttmem::census

@@ -18,7 +18,8 @@ TEST(WorstCore, IsTheOneWithTheHighestCircularBuffer) {
     L1Reach reach;
     reach.add_circular_buffer(1100, Core{1, 2});
     reach.add_circular_buffer(1300, Core{15, 15});
-    reach.add_circular_buffer(1200, Core{15, 15});  // another program's, at the same addresses: not a sum
+    // Another program at the same addresses does not add to the sum.
+    reach.add_circular_buffer(1200, Core{15, 15});
     reach.add_buffer(1450);
     reach.add_buffer(1400);
     const WorstCore worst = worst_core(reach, kL1Bank, 400);
@@ -52,7 +53,7 @@ TEST(WorstCore, OfAClashHasAHeadroomBelowZero) {
     EXPECT_EQ(worst_core(reach, kL1Bank, 0).headroom, -50);
 }
 
-TEST(WorstCore, OfUnknownGeometrySaysOnlyWhatAddressesTell) {
+TEST(WorstCore, OfUnknownGeometryHasOnlyValuesFromAddresses) {
     L1Reach reach;
     EXPECT_EQ(worst_core(reach, {}, 7), WorstCore{});
     reach.add_buffer(1400);

@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/command.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
 #include <charconv>
 
-#include "view/devices.hpp"
+#include "base/nearest.hpp"
+#include "view/model/devices.hpp"
 
 namespace ttmem::cli {
 
@@ -11,49 +16,64 @@ namespace {
 
 const std::vector<std::string> kKinds = {"dram", "l1", "l1_small", "trace", "cb", "kernel", "system_memory"};
 
-}  // namespace
-
-std::string refuse_what_is_no_number(const std::string& text) {
+std::optional<uint64_t> parse_number(const std::string& text) {
     uint64_t number = 0;
     const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
     const bool is_number = problem == std::errc() && end == text.data() + text.size();
-    return is_number ? "" : "'" + text + "' is no number from 0 up";
+    return is_number ? std::optional(number) : std::nullopt;
 }
 
-std::function<std::string(const std::string&)> refuse_what_is_no_interval(uint64_t least_ms) {
-    constexpr uint64_t kLongestMs = 3'600'000;
+}  // namespace
+
+std::string check_number(const std::string& text) {
+    return parse_number(text) ? "" : "'" + text + "': must be 0 or greater";
+}
+
+std::function<std::string(const std::string&)> check_interval(uint64_t least_ms) {
+    static constexpr uint64_t kLongestMs = 3'600'000;
     return [least_ms](const std::string& text) {
-        uint64_t number = 0;
-        std::from_chars(text.data(), text.data() + text.size(), number);
-        const bool is_good =
-            refuse_what_is_no_number(text).empty() && number >= least_ms && number <= kLongestMs;
+        const auto number = parse_number(text);
+        const bool is_good = number && *number >= least_ms && *number <= kLongestMs;
         return is_good ? std::string()
-                       : "'" + text + "' is no number of milliseconds from " + std::to_string(least_ms) +
-                             " to " + std::to_string(kLongestMs);
+                       : fmt::format("'{}': must be {} to {} milliseconds", text, least_ms, kLongestMs);
     };
 }
 
-void add_json_and_bytes(CLI::App& command, Common& common) {
-    command.add_flag("--json", common.json, "Print JSON: the view, for scripts");
-    command.add_flag("--bytes", common.bytes, "Print plain bytes instead of KiB, MiB, GiB");
+std::string suggestion(const std::string& text, const std::vector<std::string>& choices) {
+    const auto near = base::nearest(text, choices);
+    return near ? fmt::format(" (did you mean '{}'?)", *near) : "";
 }
 
-void add_direct(CLI::App& command, Common& common) {
+std::function<std::string(const std::string&)> check_choice(std::vector<std::string> choices) {
+    return [choices = std::move(choices)](const std::string& text) {
+        if (std::find(choices.begin(), choices.end(), text) != choices.end()) {
+            return std::string();
+        }
+        return fmt::format("'{}': must be one of {}{}", text, fmt::join(choices, ", "),
+                           suggestion(text, choices));
+    };
+}
+
+void add_json_and_bytes(CLI::App& command, CommonOptions& options) {
+    command.add_flag("--json", options.json, "Print JSON, for scripts");
+    command.add_flag("--bytes", options.bytes, "Print plain bytes instead of KiB, MiB, GiB");
+}
+
+void add_direct(CLI::App& command, CommonOptions& options) {
     command.add_flag_callback(
-        "--direct", [&common] { common.way = access::Way::direct; },
-        "Look by itself, also where a daemon runs");
+        "--direct", [&options] { options.mode = access::ReadMode::direct; }, "Bypass the daemon");
 }
 
 CLI::Option* add_device(CLI::App& command, std::optional<std::string>& device) {
     return command
         .add_option_function<std::string>(
             "-d,--device", [&device](const std::string& text) { device = text; },
-            "Only this one: N, /dev/tenstorrent/N, bus address or ASIC id")
+            "Only this device: number, node, bus address or ASIC id")
         ->type_name("ID");
 }
 
-base::Expected<uint32_t> number_of_device(const std::string& name, access::Way way) {
-    const auto status = access::status(way);
+base::Expected<uint32_t> find_device_number(const std::string& name, access::ReadMode mode) {
+    const auto status = access::ask<view::Status>({.scan = false}, mode);
     if (!status) {
         return tl::unexpected(status.error());
     }
@@ -64,44 +84,49 @@ base::Expected<uint32_t> number_of_device(const std::string& name, access::Way w
     return device->id;
 }
 
-base::Expected<std::optional<uint32_t>> number_even_if_gone(const std::optional<std::string>& name,
-                                                            access::Way way) {
+base::Expected<std::optional<uint32_t>> device_number(const std::optional<std::string>& name,
+                                                      access::ReadMode mode) {
     if (!name) {
         return std::nullopt;
     }
-    const auto number = number_of_device(*name, way);
-    if (number) {
-        return *number;
+    const auto found = find_device_number(*name, mode);
+    if (found) {
+        return *found;
     }
-    uint32_t plain = 0;
-    const auto [end, problem] = std::from_chars(name->data(), name->data() + name->size(), plain);
-    if (problem == std::errc() && end == name->data() + name->size()) {
-        return plain;
+    const auto number = parse_number(*name);
+    if (number && *number <= UINT32_MAX) {
+        return static_cast<uint32_t>(*number);
     }
-    return tl::unexpected(number.error());
+    return tl::unexpected(found.error());
 }
 
 CLI::Option* add_pid(CLI::App& command, std::optional<uint32_t>& pid) {
     return command
         .add_option_function<uint32_t>(
-            "--pid", [&pid](uint32_t number) { pid = number; }, "Only of this process")
-        ->check(refuse_what_is_no_number)
+            "--pid", [&pid](uint32_t number) { pid = number; }, "Only this process")
+        ->check(check_number)
         ->type_name("PID");
 }
 
 CLI::Option* add_kind(CLI::App& command, std::optional<census::Kind>& kind) {
     return command
         .add_option_function<std::string>(
-            "--kind", [&kind](const std::string& name) { kind = census::kind_by_name(name); },
-            "Only of this kind")
-        ->check(CLI::IsMember(kKinds))
+            "--kind", [&kind](const std::string& name) { kind = base::by_name<census::Kind>(name); },
+            "Only this kind: dram, l1, l1_small, trace, cb, kernel")
+        ->check(check_choice(kKinds))
         ->type_name("KIND");
 }
 
 CLI::Option* add_limit(CLI::App& command, uint64_t& limit) {
-    return command.add_option("--limit,--top", limit, "At most so many; 0 for all (default: 50)")
-        ->check(refuse_what_is_no_number)
+    return command
+        .add_option("--limit,--top", limit, fmt::format("Maximum rows; 0 for all (default: {})", limit))
+        ->check(check_number)
         ->type_name("N");
+}
+
+int fail(const std::string& problem) {
+    print_error(problem);
+    return 1;
 }
 
 }  // namespace ttmem::cli

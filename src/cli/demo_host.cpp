@@ -12,16 +12,16 @@
 #include <system_error>
 #include <utility>
 
-#include "cli/sim.hpp"
+#include "cli/sim_program.hpp"
 
 namespace ttmem::cli {
 
 namespace {
 
 constexpr int kTickMs = 20;
-constexpr int kPatienceMs = 10'000;
+constexpr int kStartTimeoutMs = 10'000;
 
-// Becomes the daemon that stands beside this program, silently: the screen is not its.
+// Replaces this process by ttmemd from the folder of this program, without output: the screen belongs to the dashboard.
 int become_daemon(const std::filesystem::path& folder) {
     std::error_code problem;
     const auto program = std::filesystem::read_symlink("/proc/self/exe", problem).parent_path() / "ttmemd";
@@ -68,7 +68,8 @@ std::optional<Workload> Workload::start() {
     auto child = Child::start([&] {
         dup2(commands[0], STDIN_FILENO);
         dup2(words[1], STDOUT_FILENO);
-        return run_sim({"transformer-dp4", "--board", "t3000", "--pause-at", "all", "--repeat", "1000000"});
+        return run_sim_program({"transformer-dp4", "--board", "t3000", "--devices", "8", "--pause-at", "all",
+                                "--repeat", "1000000"});
     });
     close(commands[0]);
     close(words[1]);
@@ -111,7 +112,7 @@ std::optional<PrivateDaemon> PrivateDaemon::start() {
     }
     setenv("TTMEM_RUNTIME_DIR", name.c_str(), 1);
     PrivateDaemon daemon(Child::start([&] { return become_daemon(name); }), name);
-    for (int waited = 0; waited < kPatienceMs; waited += kTickMs) {
+    for (int waited = 0; waited < kStartTimeoutMs; waited += kTickMs) {
         if (std::filesystem::exists(daemon.folder_ / "api.sock", problem)) {
             return daemon;
         }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What a demonstration needs: a daemon of its own in a folder of its own, and a simulated runtime at work. Both end with it.
+// What the demo runs: a private daemon in a temporary folder, and a simulated runtime. Both end with the demo.
 
 #include <sys/types.h>
 
@@ -14,10 +14,10 @@
 
 namespace ttmem::cli {
 
-// A child that ends with this process.
+// A child process that ends with this one.
 class Child {
 public:
-    // Runs `body` in it; what that returns is its exit code.
+    // Runs `body` in the child. Its result is the exit code.
     static std::optional<Child> start(const std::function<int()>& body);
 
     Child(Child&& other) noexcept;
@@ -30,12 +30,12 @@ private:
     pid_t pid_;
 };
 
-// The simulated runtime, which stops at every step until it is told to go on.
+// The simulated runtime. It pauses at every step until go_on().
 class Workload {
 public:
     static std::optional<Workload> start();
 
-    // Waits until it stops at a step; nothing where it has ended.
+    // Waits until it pauses, and returns the name of the step; nothing if it has ended.
     std::optional<std::string> step();
     bool go_on();
 
@@ -48,7 +48,7 @@ private:
     std::string text_;
 };
 
-// A daemon that nobody else finds: programs started after it, and this one, look in its folder.
+// A daemon that only this process and its later children use: TTMEM_RUNTIME_DIR names its folder.
 class PrivateDaemon {
 public:
     static std::optional<PrivateDaemon> start();

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <signal.h>
 
+#include <algorithm>
+#include <cctype>
 #include <filesystem>
 #include <vector>
 
-#include "cli/command.hpp"
-#include "view/text.hpp"
+#include "cli/commands/commands.hpp"
+#include "view/text/screens.hpp"
 
 namespace ttmem::cli {
 namespace {
@@ -13,20 +15,85 @@ namespace {
 int usage_error(const CLI::App& app, const std::string& problem) {
     const std::vector<CLI::App*> chosen = app.get_subcommands();
     const std::string command = chosen.empty() ? "ttmem" : "ttmem " + chosen.front()->get_name();
-    complain(problem + "\nusage: " + command + (chosen.empty() ? " [command]" : "") + " [options]; '" +
-             command + " --help' lists them");
+    print_error(problem + "\nusage: " + command + (chosen.empty() ? " [command]" : "") + " [options]; '" +
+                command + " --help' lists them");
     return kUsageError;
 }
 
-// The programs of the earlier allocation server, by whose names this one is called too: what they took, in the words of this one.
-std::vector<std::string> words_of(int argument_count, const char* const* arguments) {
+std::vector<std::string> command_names(const CLI::App& app) {
+    std::vector<std::string> names;
+    for (const CLI::App* command : app.get_subcommands({})) {
+        names.push_back(command->get_name());
+    }
+    return names;
+}
+
+// Names the first option that the command does not have, or else the first argument. CLI11 lists all of them together.
+std::string unknown_argument(const CLI::App& app) {
+    const std::vector<std::string> extras = app.remaining(true);
+    const auto option = std::find_if(extras.begin(), extras.end(),
+                                     [](const std::string& word) { return word.starts_with("-"); });
+    if (option != extras.end()) {
+        return "unknown option " + *option;
+    }
+    const std::string first = extras.empty() ? "" : extras.front();
+    return app.get_subcommands().empty()
+               ? "unknown command '" + first + "'" + suggestion(first, command_names(app))
+               : "unexpected argument '" + first + "'";
+}
+
+bool is_typed(const std::string& name, const std::string& word) {
+    const bool is_short = !name.starts_with("--");  // its value may follow at once: -n3
+    return word == name || word.starts_with(name + "=") || (is_short && word.starts_with(name));
+}
+
+// The name of an option as it stands on the command line, or else its first name.
+std::string typed_name(const CLI::Option& option, const std::vector<std::string>& words) {
+    std::vector<std::string> names;
+    for (const std::string& name : option.get_lnames()) {
+        names.push_back("--" + name);
+    }
+    for (const std::string& name : option.get_snames()) {
+        names.push_back("-" + name);
+    }
+    for (const std::string& word : words) {
+        const auto name =
+            std::find_if(names.begin(), names.end(), [&](const auto& one) { return is_typed(one, word); });
+        if (name != names.end()) {
+            return *name;
+        }
+    }
+    return option.get_name();
+}
+
+// CLI11 calls each option by its first name. Replaces it by the name that the user typed.
+std::string with_typed_names(const CLI::App& app, std::string problem,
+                             const std::vector<std::string>& words) {
+    const std::vector<CLI::App*> chosen = app.get_subcommands();
+    for (const CLI::Option* option : (chosen.empty() ? app : *chosen.front()).get_options()) {
+        const std::string first = option->get_name();
+        const std::string typed = typed_name(*option, words);
+        const size_t place = problem.find(first);
+        const size_t end = place + first.size();
+        const bool is_whole =
+            place != std::string::npos &&
+            (end == problem.size() || (problem[end] != '-' && std::isalnum(problem[end]) == 0));
+        if (is_whole) {
+            problem.replace(place, first.size(), typed);
+        }
+    }
+    return problem;
+}
+
+// This program also has the names of the earlier allocation server's programs. Translates their command lines.
+std::vector<std::string> translate_arguments(int argument_count, const char* const* arguments) {
     std::vector<std::string> words(arguments + std::min(argument_count, 1), arguments + argument_count);
     const std::string name =
         argument_count > 0 ? std::filesystem::path(arguments[0]).filename().string() : "";
     if (name == "allocation_monitor_client") {
         words.insert(words.begin(), "monitor");
     } else if (name == "tt_smi_umd") {
-        // One picture, or the dashboard (-w, -r MS).
+        // One screen, or the dashboard (-w, -r MS).
         const bool is_watch = std::find(words.begin(), words.end(), "-w") != words.end() ||
                               std::find(words.begin(), words.end(), "-r") != words.end();
         std::erase(words, "-w");
@@ -35,38 +102,37 @@ std::vector<std::string> words_of(int argument_count, const char* const* argumen
     return words;
 }
 
-int run(std::vector<std::string> words) {
-    CLI::App app("Who holds the device memory of this Tenstorrent host, since when, and why.", "ttmem");
+int run(const std::vector<std::string>& words) {
+    CLI::App app("What holds the device memory of this Tenstorrent host, since when, and why.", "ttmem");
     app.set_version_flag("--version", "ttmem " TTMEM_VERSION, "Print the version");
     app.require_subcommand(0, 1);
     app.get_formatter()->column_width(20);
-    Common common;
+    CommonOptions common;
     add_json_and_bytes(app, common);
     add_direct(app, common);
-    Run chosen = [&common] { return show(access::status(common.way), common, view::status_text); };
-    add_now(app, chosen);
-    add_top(app, chosen);
-    add_live(app, chosen);
-    add_past(app, chosen);
-    add_watch(app, chosen);
-    add_run(app, chosen);
-    add_doctor(app, chosen);
-    add_runtime(app, chosen);
+    Action chosen = [&common] {
+        return show(access::ask<view::Status>({}, common.mode), common, view::status_text);
+    };
+    for (const auto add : {add_status, add_ps, add_programs, add_map, add_top, add_allocations, add_mark,
+                           add_why, add_post_mortem, add_history, add_events, add_monitor, add_query,
+                           add_self, add_run, add_doctor, add_demo, add_sim}) {
+        add(app, chosen);
+    }
     app.footer(
         "Example:\n  TT_ALLOC_TRACKING_ENABLED=1 python3 model.py &\n  ttmem status\n\n"
-        "'ttmem COMMAND --help' tells more about a command.");
+        "'ttmem COMMAND --help' describes a command.");
     try {
-        std::reverse(words.begin(), words.end());  // CLI11 takes them from the end
-        app.parse(std::move(words));
+        // CLI11 expects the last word first.
+        app.parse(std::vector<std::string>(words.rbegin(), words.rend()));
     } catch (const CLI::CallForHelp&) {
-        // CLI11 looks for --help before it notices a command that does not exist.
-        const std::vector<std::string> unknown = app.remaining(true);
-        return unknown.empty() ? print(app.help())
-                               : usage_error(app, "there is no command or option '" + unknown.front() + "'");
+        // CLI11 handles --help before unknown commands.
+        return app.remaining(true).empty() ? print(app.help()) : usage_error(app, unknown_argument(app));
     } catch (const CLI::CallForVersion& version) {
         return print(std::string(version.what()) + "\n");
+    } catch (const CLI::ExtrasError&) {
+        return usage_error(app, unknown_argument(app));
     } catch (const CLI::ParseError& problem) {
-        return usage_error(app, problem.what());
+        return usage_error(app, with_typed_names(app, problem.what(), words));
     }
     return chosen();
 }
@@ -75,6 +141,6 @@ int run(std::vector<std::string> words) {
 }  // namespace ttmem::cli
 
 int main(int argument_count, char** arguments) {
-    signal(SIGPIPE, SIG_IGN);  // a closed pipe is then an error of write(), and print() knows it
-    return ttmem::cli::run(ttmem::cli::words_of(argument_count, arguments));
+    signal(SIGPIPE, SIG_IGN);  // write() then reports a closed pipe, which print() handles
+    return ttmem::cli::run(ttmem::cli::translate_arguments(argument_count, arguments));
 }

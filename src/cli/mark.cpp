@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/mark.hpp"
 
-#include <cstdlib>
-#include <ctime>
-#include <filesystem>
 #include <fstream>
-#include <system_error>
+
+#include "base/atomic_file.hpp"
+#include "base/environment.hpp"
+#include "base/time.hpp"
 
 namespace ttmem::cli {
 
@@ -19,27 +19,15 @@ std::string boot_id() {
     return id;
 }
 
-uint64_t now() {
-    timespec time{};
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return static_cast<uint64_t>(time.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(time.tv_nsec);
-}
-
-std::string variable(const char* name) {
-    const char* value = std::getenv(name);
-    return value == nullptr ? "" : value;
-}
-
 }  // namespace
 
 base::Expected<std::string> mark_path() {
-    const std::string state = variable("XDG_STATE_HOME");
-    const std::string home = variable("HOME");
-    if (state.empty() && home.empty()) {
-        return base::error(Error::Code::failed,
-                           "a mark needs a place: neither XDG_STATE_HOME nor HOME is set");
+    const char* state = base::environment("XDG_STATE_HOME");
+    const char* home = base::environment("HOME");
+    if (state == nullptr && home == nullptr) {
+        return base::error(Error::Code::failed, "can't store a mark: neither XDG_STATE_HOME nor HOME is set");
     }
-    return (state.empty() ? home + "/.local/state" : state) + "/ttmem/mark";
+    return (state != nullptr ? std::string(state) : std::string(home) + "/.local/state") + "/ttmem/mark";
 }
 
 base::Expected<uint64_t> set_mark() {
@@ -47,18 +35,8 @@ base::Expected<uint64_t> set_mark() {
     if (!path) {
         return tl::unexpected(path.error());
     }
-    std::error_code problem;
-    std::filesystem::create_directories(std::filesystem::path(*path).parent_path(), problem);
-    // Whole or not at all: a mark that is read meanwhile is the one before.
-    const std::string beside = *path + ".new";
-    std::ofstream file(beside);
-    const uint64_t moment = now();
-    file << boot_id() << ' ' << moment << '\n';
-    file.close();
-    if (file) {
-        std::filesystem::rename(beside, *path, problem);
-    }
-    if (!file || problem) {
+    const uint64_t moment = base::monotonic_ns();
+    if (!base::write_file_atomically(*path, boot_id() + " " + std::to_string(moment) + "\n")) {
         return base::error(Error::Code::failed, "can't write the mark " + *path);
     }
     return moment;
@@ -75,11 +53,11 @@ base::Expected<Mark> read_mark() {
     if (!(file >> boot >> mark.monotonic_ns)) {
         return base::error(Error::Code::gone, "there is no mark yet (set one with 'ttmem mark')");
     }
-    if (boot != boot_id() || mark.monotonic_ns > now()) {
+    if (boot != boot_id() || mark.monotonic_ns > base::monotonic_ns()) {
         return base::error(Error::Code::gone,
                            "the mark is from before the last boot (set a new one with 'ttmem mark')");
     }
-    mark.age_ns = now() - mark.monotonic_ns;
+    mark.age_ns = base::monotonic_ns() - mark.monotonic_ns;
     return mark;
 }
 

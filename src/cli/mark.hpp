@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// A moment that the user wants to remember: what came after it is new. Kept in a file of the user's.
+// The moment that the user marked with 'ttmem mark', kept in a file in the home directory.
 
 #include <cstdint>
 #include <string>
@@ -11,17 +11,18 @@
 namespace ttmem::cli {
 
 struct Mark {
-    uint64_t monotonic_ns = 0;  // on the host's clock, which segments use too
+    // CLOCK_MONOTONIC, as in segments.
+    uint64_t monotonic_ns = 0;
     uint64_t age_ns = 0;
 };
 
 // $XDG_STATE_HOME/ttmem/mark, or in ~/.local/state.
 base::Expected<std::string> mark_path();
 
-// The moment that is remembered from now on.
+// Marks this moment and returns it.
 base::Expected<uint64_t> set_mark();
 
-// An error where there is none, or where it is from before the last boot: then that clock began anew.
+// An error if there is no mark, or if it is older than the last boot, at which the clock restarted.
 base::Expected<Mark> read_mark();
 
 }  // namespace ttmem::cli

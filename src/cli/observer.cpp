@@ -6,18 +6,19 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "base/environment.hpp"
+
 namespace ttmem::cli {
 
 std::optional<std::string> find_observer() {
-    if (const char* named = getenv("TTMEM_OBSERVER"); named != nullptr && *named != '\0') {
+    if (const char* named = base::environment("TTMEM_OBSERVER")) {
         return named;
     }
     std::error_code problem;
     const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", problem);
     for (const char* folder : {"../lib", "../" TTMEM_LIBRARY_FOLDER}) {
         const std::string path = (self.parent_path() / folder / "libttmem_observer.so").lexically_normal();
-        // The dynamic linker takes blanks and colons for the end of a name.
-        if (::access(path.c_str(), R_OK) == 0 && path.find_first_of(" :") == std::string::npos) {
+        if (::access(path.c_str(), R_OK) == 0) {
             return path;
         }
     }

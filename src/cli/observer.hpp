@@ -6,7 +6,7 @@
 
 namespace ttmem::cli {
 
-// The library to preload, which is installed with this program; nothing where it is not there. $TTMEM_OBSERVER names another.
+// The path of the library to preload: $TTMEM_OBSERVER, or the one installed with this program. Nothing if there is none.
 std::optional<std::string> find_observer();
 
 }  // namespace ttmem::cli

@@ -2,6 +2,7 @@
 #include "cli/output.hpp"
 
 #include <poll.h>
+#include <sys/epoll.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -10,6 +11,8 @@
 #include <cstdlib>
 #include <cstring>
 #include <string_view>
+
+#include "base/environment.hpp"
 
 namespace ttmem::cli {
 
@@ -30,16 +33,11 @@ bool write_all(int file, std::string_view text) {
     return true;
 }
 
-bool is_set(const char* variable) {
-    const char* value = std::getenv(variable);
-    return value != nullptr && *value != '\0';
-}
-
-// By the first of the variables that is set, as the C library does it.
-bool speaks_utf8() {
+// The first variable that is set decides, as in the C library.
+bool is_utf8_locale() {
     for (const char* variable : {"LC_ALL", "LC_CTYPE", "LANG"}) {
-        if (is_set(variable)) {
-            const std::string_view locale = std::getenv(variable);
+        if (const char* value = base::environment(variable)) {
+            const std::string_view locale = value;
             return locale.find("UTF-8") != std::string_view::npos ||
                    locale.find("utf8") != std::string_view::npos;
         }
@@ -47,9 +45,10 @@ bool speaks_utf8() {
     return false;
 }
 
-// COLUMNS where it is set, else what the terminal says; 0 where nobody says.
-size_t told_width(int file) {
-    const std::string_view text = is_set("COLUMNS") ? std::getenv("COLUMNS") : "";
+// COLUMNS if it is set, else the width of the terminal; 0 if unknown.
+size_t output_width(int file) {
+    const char* value = base::environment("COLUMNS");
+    const std::string_view text = value != nullptr ? value : "";
     size_t columns = 0;
     const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), columns);
     if (!text.empty() && problem == std::errc() && end == text.data() + text.size() && columns != 0) {
@@ -67,7 +66,7 @@ int print(const std::string& text) {
             output_is_gone = true;
             return 0;
         }
-        complain(std::string("can't write the output: ") + strerror(errno));
+        print_error(std::string("can't write the output: ") + strerror(errno));
         return 1;
     }
     return 0;
@@ -79,25 +78,39 @@ bool wait_for_reader(std::chrono::milliseconds time) {
     for (auto left = time; left.count() > 0;
          left = std::chrono::ceil<std::chrono::milliseconds>(until - std::chrono::steady_clock::now())) {
         if (poll(&output, 1, static_cast<int>(left.count())) > 0) {
-            return false;  // nothing was asked for but its end
+            return false;  // without requested events, poll() reports only errors and hang-ups
         }
     }
     return !output_is_gone;
 }
 
-void complain(const std::string& text) { write_all(STDERR_FILENO, "ttmem: " + text + "\n"); }
+base::Descriptor watch_reader() {
+    base::Descriptor watch(epoll_create1(EPOLL_CLOEXEC));
+    epoll_event only_its_end{};
+    if (epoll_ctl(watch.get(), EPOLL_CTL_ADD, STDOUT_FILENO, &only_its_end) != 0) {
+        return base::Descriptor();  // a file
+    }
+    return watch;
+}
+
+void print_error(const std::string& text) { write_all(STDERR_FILENO, "ttmem: " + text + "\n"); }
+
+int print(const view::Text& text) { return print(render_ansi(text, wants_colour(STDOUT_FILENO))); }
+
+bool wants_colour(int file) {
+    const char* terminal = base::environment("TERM");
+    const bool is_dumb = terminal == nullptr || std::strcmp(terminal, "dumb") == 0;
+    return isatty(file) != 0 && !is_dumb && base::environment("NO_COLOR") == nullptr;
+}
 
 view::Style style_of(int file, bool bytes) {
     const bool is_terminal = isatty(file) != 0;
-    const char* terminal = std::getenv("TERM");
-    const bool is_dumb = terminal == nullptr || std::strcmp(terminal, "dumb") == 0;
-    const size_t width = told_width(file);
+    const size_t width = output_width(file);
     view::Style style;
     style.width = width == 0 ? style.width : std::max(width, kNarrowest);
     style.cut = is_terminal || width != 0;
-    style.colour = is_terminal && !is_dumb && !is_set("NO_COLOR");
     style.bytes = bytes;
-    style.utf8 = speaks_utf8();
+    style.utf8 = is_utf8_locale();
     return style;
 }
 

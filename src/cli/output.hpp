@@ -4,22 +4,29 @@
 #include <chrono>
 #include <string>
 
-#include "view/table.hpp"
+#include "base/descriptor.hpp"
+#include "view/text/table.hpp"
 
 namespace ttmem::cli {
 
-// Writes all of it to standard output, and returns the exit code: 0, or 1 where it could not be written, which has then been
-// said. A reader that has seen enough (ttmem ... | head) is no error.
+// Writes to standard output and returns the exit code: 0, or 1 after a failed write, which it reports. A reader that closes the
+// pipe early (ttmem ... | head) is not an error.
 int print(const std::string& text);
+// The same, with colour if standard output is a terminal that wants it.
+int print(const view::Text& text);
 
-// Waits so long, and says whether somebody still reads: false once the reader of a pipe, or the terminal, has gone.
+// Waits, and returns whether anyone still reads the output: false after the reader of the pipe, or the terminal, has gone.
 bool wait_for_reader(std::chrono::milliseconds time);
 
-// One line on standard error, behind the name of the program.
-void complain(const std::string& text);
+// A descriptor that becomes readable after the reader of standard output has gone. Empty if that can't happen.
+base::Descriptor watch_reader();
 
-// The terminal's width and whether colour is welcome there; in a pipe 80 columns, nothing cut, no colour.
+// One line on standard error, after the name of the program.
+void print_error(const std::string& text);
+
+// The width of the terminal. In a pipe 80 columns, and no cell is cut.
 view::Style style_of(int file, bool bytes);
+bool wants_colour(int file);
 view::Style style_of_output(bool bytes);
 
 }  // namespace ttmem::cli

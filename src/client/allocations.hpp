@@ -8,9 +8,9 @@
 namespace ttmem::client {
 
 // Frees one allocation wherever it is indexed; false if it is not live at that generation.
-bool free_slot(State& state, Thread& thread, segment::SlotRef ref);
+bool free_slot(State& state, Recorder& recorder, segment::SlotRef ref);
 
 // Frees every live allocation of a set, by a scan of the ledger.
-void free_set(State& state, Thread& thread, uint32_t set);
+void free_set(State& state, Recorder& recorder, uint32_t set);
 
 }  // namespace ttmem::client

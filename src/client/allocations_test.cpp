@@ -18,12 +18,12 @@ namespace {
 
 using namespace ttmem;
 using namespace ttmem::test;
+using segment::AllocationKind;
 using segment::FailureType;
 using segment::Inexact;
-using segment::Kind;
 using testing::IsEmpty;
 
-Live live_of(ttmem_set set, Kind kind, uint64_t address, uint64_t requested, uint64_t reserved,
+Live live_of(ttmem_set set, AllocationKind kind, uint64_t address, uint64_t requested, uint64_t reserved,
              uint64_t owner) {
     Live live;
     live.set = static_cast<uint8_t>(set & 0xff);
@@ -46,7 +46,8 @@ uint64_t all_inexact(const segment::Reader& reader) {
 TRACKED_TEST(Allocate, EveryBufferKindIsListedWithAllItsFieldsAndCounted) {
     const ttmem_set set = make_set();
     std::vector<Live> expected;
-    for (const Kind kind : {Kind::dram, Kind::l1, Kind::system_memory, Kind::l1_small, Kind::trace}) {
+    for (const AllocationKind kind : {AllocationKind::dram, AllocationKind::l1, AllocationKind::system_memory,
+                                      AllocationKind::l1_small, AllocationKind::trace}) {
         const auto number = static_cast<uint64_t>(kind) + 1;
         EXPECT_NE(ttmem_allocate(set, static_cast<uint32_t>(kind), number << 40, 1000 * number, 1024 * number,
                                  number),
@@ -68,10 +69,10 @@ TRACKED_TEST(Allocate, ExtremeValuesAreKeptAsTheyAre) {
     constexpr uint64_t kLargest = segment::kMaxAllocationBytes;
     ttmem_allocate(set, TTMEM_DRAM, UINT64_MAX, kLargest, kLargest, UINT64_MAX);
     ttmem_allocate(set, TTMEM_DRAM, 0, 0, 0, 0);
-    EXPECT_THAT(
-        differences(own_reader(), {live_of(set, Kind::dram, UINT64_MAX, kLargest, kLargest, UINT64_MAX),
-                                   live_of(set, Kind::dram, 0, 0, 0, 0)}),
-        IsEmpty());
+    EXPECT_THAT(differences(own_reader(),
+                            {live_of(set, AllocationKind::dram, UINT64_MAX, kLargest, kLargest, UINT64_MAX),
+                             live_of(set, AllocationKind::dram, 0, 0, 0, 0)}),
+                IsEmpty());
 }
 
 TRACKED_TEST(Allocate, AFreeTakesAwayWhatItAdded) {
@@ -80,10 +81,10 @@ TRACKED_TEST(Allocate, AFreeTakesAwayWhatItAdded) {
     const ttmem_handle second = ttmem_allocate(set, TTMEM_DRAM, 2, 20, 64, 2);
     const segment::Reader reader = own_reader();
     ttmem_free(first);
-    EXPECT_THAT(differences(reader, {live_of(set, Kind::dram, 2, 20, 64, 2)}), IsEmpty());
+    EXPECT_THAT(differences(reader, {live_of(set, AllocationKind::dram, 2, 20, 64, 2)}), IsEmpty());
     ttmem_free(second);
     EXPECT_THAT(differences(reader, {}), IsEmpty());
-    EXPECT_EQ(pool(reader, set, Kind::dram).peak, 96u);
+    EXPECT_EQ(pool(reader, set, AllocationKind::dram).peak, 96u);
     EXPECT_EQ(all_inexact(reader), 0u);
 }
 
@@ -92,12 +93,12 @@ TRACKED_TEST(Allocate, PlannedAndViewsAreListedAndAddNothing) {
     ttmem_allocate(set, TTMEM_L1 | TTMEM_PLANNED, 1, 100, 128, 1);
     const ttmem_handle view = ttmem_allocate(set, TTMEM_L1 | TTMEM_VIEW, 2, 200, 256, 2);
     ttmem_allocate(set, TTMEM_L1 | TTMEM_PLANNED | TTMEM_VIEW, 3, 300, 512, 3);
-    Live planned = live_of(set, Kind::l1, 1, 100, 128, 1);
-    planned.flags = segment::kPlanned;
-    Live both = live_of(set, Kind::l1, 3, 300, 512, 3);
-    both.flags = segment::kPlanned | segment::kView;
+    Live planned = live_of(set, AllocationKind::l1, 1, 100, 128, 1);
+    planned.flags = segment::AllocationFlag::planned;
+    Live both = live_of(set, AllocationKind::l1, 3, 300, 512, 3);
+    both.flags = segment::AllocationFlag::planned | segment::AllocationFlag::view;
     const segment::Reader reader = own_reader();
-    const segment::PoolTotals totals = pool(reader, set, Kind::l1);
+    const segment::PoolTotals totals = pool(reader, set, AllocationKind::l1);
     EXPECT_EQ(totals.used + totals.requested + totals.peak + totals.count, 0u);
     EXPECT_EQ(totals.planned, 2u);
     EXPECT_EQ(totals.views, 1u);
@@ -108,11 +109,11 @@ TRACKED_TEST(Allocate, PlannedAndViewsAreListedAndAddNothing) {
 TRACKED_TEST(Allocate, AnUnknownReservedSizeCountsTheRequestedOneAndIsCounted) {
     const ttmem_set set = make_set();
     const ttmem_handle handle = ttmem_allocate(set, TTMEM_DRAM, 1, 100, TTMEM_UNKNOWN, 1);
-    Live live = live_of(set, Kind::dram, 1, 100, 100, 1);
-    live.flags = segment::kReservedUnknown;
+    Live live = live_of(set, AllocationKind::dram, 1, 100, 100, 1);
+    live.flags = segment::AllocationFlag::reserved_unknown;
     const segment::Reader reader = own_reader();
     EXPECT_THAT(differences(reader, {live}), IsEmpty());
-    EXPECT_EQ(pool(reader, set, Kind::dram).reserved_unknown, 1u);
+    EXPECT_EQ(pool(reader, set, AllocationKind::dram).reserved_unknown, 1u);
     ttmem_free(handle);
     EXPECT_THAT(differences(reader, {}), IsEmpty());
 }
@@ -165,7 +166,7 @@ TRACKED_TEST(Free, ASecondOneIsCountedAndTakesNothing) {
     const ttmem_handle next = ttmem_allocate(set, TTMEM_DRAM, 2, 20, 64, 2);
     ttmem_free(handle);  // its slot is another's now
     const segment::Reader reader = own_reader();
-    EXPECT_THAT(differences(reader, {live_of(set, Kind::dram, 2, 20, 64, 2)}), IsEmpty());
+    EXPECT_THAT(differences(reader, {live_of(set, AllocationKind::dram, 2, 20, 64, 2)}), IsEmpty());
     EXPECT_EQ(reader.inexact(Inexact::double_free), 2u);
     EXPECT_EQ(reader.inexact(Inexact::unknown_free), 0u);
     ttmem_free(next);
@@ -189,7 +190,7 @@ TRACKED_TEST(Free, OfWhatNeverWasIsCountedAndNamed) {
     ASSERT_EQ(failures.size(), 3u);
     EXPECT_EQ(failures[0].has_device, 0);
     EXPECT_EQ(failures[0].thread, static_cast<uint32_t>(gettid()));
-    EXPECT_THAT(differences(reader, {live_of(set, Kind::dram, 1, 10, 32, 1)}), IsEmpty());
+    EXPECT_THAT(differences(reader, {live_of(set, AllocationKind::dram, 1, 10, 32, 1)}), IsEmpty());
 }
 
 TRACKED_TEST(Free, OfNothingDoesNothing) {
@@ -234,7 +235,7 @@ TRACKED_TEST(Errno, IsLeftAsItWasByEveryCall) {
     expect_kept("kernel", [&] { ttmem_load_kernel(set, 1, TTMEM_KERNEL_FABRIC, 3); });
     expect_kept("program", [] { ttmem_program_gone(1); });
     expect_kept("failure", [&] {
-        ttmem_failure failure{};
+        ttmem_out_of_memory failure{};
         failure.set = set;
         ttmem_allocation_failed(&failure);
     });
@@ -270,8 +271,8 @@ TRACKED_TEST(Peak, IsTheHighestSumInTheRecordedOrder) {
             used -= live.back().second;
             live.pop_back();
         }
-        ASSERT_EQ(pool(reader, set, Kind::l1).used, used);
-        ASSERT_EQ(pool(reader, set, Kind::l1).peak, peak);
+        ASSERT_EQ(pool(reader, set, AllocationKind::l1).used, used);
+        ASSERT_EQ(pool(reader, set, AllocationKind::l1).peak, peak);
     }
 }
 

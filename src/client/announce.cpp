@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Telling a daemon, if there is one, that this process has a segment. Once, without waiting: a daemon that is not there,
-// slow or full finds the segment under /proc by itself a little later.
+// Announces the segment of this process to a daemon, if there is one. Once, without waiting: a daemon that starts later,
+// or is slow or full, finds the segment under /proc.
 
 #include <errno.h>
 #include <stdio.h>
@@ -13,6 +13,10 @@
 #include <unistd.h>
 
 #include "client/segment_file.hpp"
+
+#include "base/environment.hpp"
+#include "base/runtime_directory.hpp"
+#include "base/unix_socket.hpp"
 
 namespace ttmem::client {
 
@@ -45,26 +49,24 @@ bool announce_in(const State& state, const char* directory, bool own_only) {
             return false;
         }
     }
-    sockaddr_un address{};
-    address.sun_family = AF_UNIX;
-    const int length = snprintf(address.sun_path, sizeof address.sun_path, "%s/%s", directory, kSocketName);
-    if (length < 0 || static_cast<size_t>(length) >= sizeof address.sun_path) {
+    char path[base::kMaxSocketPath + 1];
+    const int length = snprintf(path, sizeof path, "%s/%s", directory, kSocketName);
+    if (length < 0 || static_cast<size_t>(length) >= sizeof path) {
         return false;
     }
     const int to = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (to < 0) {
         return false;
     }
-    const bool done = connect(to, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0 &&
-                      send_segment(to, state.descriptor);
+    const bool done = base::UnixAddress(path).connect(to) && send_segment(to, state.descriptor);
     close(to);
     return done;
 }
 
-// 'ttmem run' wants to know what its command has, also where that is over before anybody can look. Where one runs inside
-// another, their folders stand one behind the other, with colons between.
+// 'ttmem run' needs the segments of its command even if the command ends at once. If one runs inside another, the
+// variable lists their folders, separated by colons.
 void announce_to_runs(const State& state) {
-    const char* run = secure_getenv("TTMEM_RUN_DIR");
+    const char* run = base::secure_environment("TTMEM_RUN_DIR");
     while (run != nullptr && *run != '\0') {
         const size_t length = strcspn(run, ":");
         char directory[108];
@@ -84,20 +86,12 @@ void announce(const State& state) {
         return;
     }
     announce_to_runs(state);
-    if (const char* only = secure_getenv("TTMEM_RUNTIME_DIR")) {
-        announce_in(state, only, false);
-        return;
+    const base::RuntimeDirectories directories = base::runtime_directories(base::secure_environment);
+    if (directories.named != nullptr) {
+        announce_in(state, directories.named, false);
+    } else if (!announce_in(state, base::kHostRuntimeDirectory, false)) {
+        announce_in(state, directories.of_user, true);
     }
-    if (announce_in(state, "/run/ttmem", false)) {
-        return;
-    }
-    char directory[108];
-    if (const char* runtime = secure_getenv("XDG_RUNTIME_DIR")) {
-        snprintf(directory, sizeof directory, "%s/ttmem", runtime);
-    } else {
-        snprintf(directory, sizeof directory, "/tmp/ttmem-%u", geteuid());
-    }
-    announce_in(state, directory, true);
 }
 
 }  // namespace ttmem::client

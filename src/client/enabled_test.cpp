@@ -35,9 +35,11 @@ void call_everything() {
     EXPECT_EQ(ttmem_allocate_cb(1, 2, 3, 4, &cores, 0), 0u);
     EXPECT_EQ(ttmem_load_kernel(1, 2, TTMEM_KERNEL_APPLICATION, 3), 0u);
     ttmem_program_gone(2);
-    const ttmem_failure failure{};
+    const ttmem_out_of_memory failure{};
     ttmem_allocation_failed(&failure);
-    ttmem_cb_clashed(&failure);
+    const ttmem_cb_clash clash{};
+    ttmem_cb_clashed(&clash);
+    ttmem_describe_mesh(1, 1, 1);
     ttmem_clear_set(1);
     ttmem_close_set(1);
     AllocationClient::report_allocation(0, 1, 0, 2);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "client/failures.hpp"
 
-#include <string.h>
-
+#include "client/clock.hpp"
 #include "client/recorder.hpp"
 
 namespace ttmem::client {
@@ -14,28 +13,16 @@ using segment::RegionId;
 
 namespace {
 
-// The entries are few and cold: one lock, and the slot protocol towards readers.
+// Failures are few, so one lock serves all writers.
 uint32_t write_failure(State& state, Failure& failure) {
-    failure.ticks = now_ticks(state);
+    failure.ticks = thread_ticks(state);
     failure.thread = tls.id;
     failure.name = tls.name;
-    uint64_t payload[FailureSlot::kPayloadWords];
-    memcpy(payload, &failure, sizeof payload);
-
     Lock lock(state.lock);
-    segment::Word& total = state.header->failures[failure.type];
-    const uint64_t number = total.load(std::memory_order_relaxed);
-    const uint32_t index = segment::failure_index(static_cast<FailureType>(failure.type), number);
-    FailureSlot& slot = region<FailureSlot>(state, RegionId::failures)[index];
-    if (segment::is_live(slot.generation())) {
-        slot.retire(slot.generation());
-    }
-    slot.publish(payload, segment::next_generation(slot.generation()));
-    total.store(number + 1, std::memory_order_release);
-    return index;
+    return segment::write_failure(*state.header, region<FailureSlot>(state, RegionId::failures), failure);
 }
 
-// What is in the way is copied now: it may be gone when somebody reads.
+// Copies the allocation in the way: it may be freed before anyone reads the failure.
 void describe_blocker(const State& state, ttmem_handle handle, Failure& failure) {
     const segment::SlotRef ref = slot_of(state, handle);
     if (handle == 0 || ref.slot >= state.header->slots_used.load(std::memory_order_acquire)) {
@@ -55,50 +42,33 @@ void describe_blocker(const State& state, ttmem_handle handle, Failure& failure)
     failure.blocker_name = a.name;
 }
 
-void report(FailureType type, const ttmem_failure* from) {
-    if (is_off() || from == nullptr) {
-        return;
-    }
-    const Call call;
-    if (!call) {
-        return;
-    }
+// Writes a failure of a set, and its event; counts it as inexact where the set or the kind is unknown.
+void report(const ApiCall& call, FailureType type, ttmem_set set, uint32_t kind, Failure& failure) {
     State& state = call.state();
-    const uint32_t index = from->set & 0xff;
-    if (from->set == 0 || index >= segment::kMaxSets ||
-        state.set_token[index].load(std::memory_order_relaxed) != from->set) {
+    if (!is_open_set(state, set)) {
         count(state, segment::Inexact::unknown_set);
         return;
     }
-    if (from->kind >= segment::kKinds) {
+    if (kind >= segment::kKinds) {
         count(state, segment::Inexact::unknown_kind);
         return;
     }
-    Failure failure;
     failure.type = static_cast<uint8_t>(type);
-    failure.kind = static_cast<uint8_t>(from->kind);
-    failure.set = static_cast<uint8_t>(index);
-    failure.core_x = static_cast<uint8_t>(from->core_x);
-    failure.core_y = static_cast<uint8_t>(from->core_y);
-    failure.requested = from->requested;
-    failure.needed = from->needed;
-    failure.free = from->free;
-    failure.largest_free = from->largest_free;
-    failure.program = from->program;
+    failure.kind = static_cast<uint8_t>(kind);
+    failure.set = static_cast<uint8_t>(set);
     failure.members = members_of(state, failure.set);
-    describe_blocker(state, from->in_the_way, failure);
-    const uint32_t place = write_failure(state, failure);
+    const uint32_t entry = write_failure(state, failure);
 
     segment::Event event;
     event.type = segment::EventType::failure;
-    event.kind = static_cast<segment::Kind>(from->kind);
+    event.failure = type;
+    event.kind = static_cast<segment::AllocationKind>(kind);
     event.ticks = failure.ticks;
-    event.slot = {place, 0};
-    event.address = static_cast<uint64_t>(type);
-    event.requested = from->requested & segment::kMaxAllocationBytes;
+    event.slot = {entry, 0};
+    event.requested = failure.requested & segment::kMaxAllocationBytes;
     event.name = static_cast<uint16_t>(failure.name);
     event.set = failure.set;
-    write_event(state, call.thread(), event);
+    call.recorder().events.append(event);
 }
 
 }  // namespace
@@ -114,10 +84,42 @@ void report_unknown_free(State& state, const int32_t* device, uint64_t what) {
 
 }  // namespace ttmem::client
 
-extern "C" void ttmem_allocation_failed(const ttmem_failure* failure) {
-    ttmem::client::report(ttmem::segment::FailureType::out_of_memory, failure);
+using namespace ttmem::client;
+using ttmem::segment::Failure;
+using ttmem::segment::FailureType;
+
+extern "C" void ttmem_allocation_failed(const ttmem_out_of_memory* from) {
+    if (is_off() || from == nullptr) {
+        return;
+    }
+    const ApiCall call;
+    if (!call) {
+        return;
+    }
+    Failure failure;
+    failure.requested = from->requested;
+    failure.needed_per_bank = from->needed_per_bank;
+    failure.free_per_bank = from->free_per_bank;
+    failure.largest_free_per_bank = from->largest_free_per_bank;
+    report(call, FailureType::out_of_memory, from->set, from->kind, failure);
 }
 
-extern "C" void ttmem_cb_clashed(const ttmem_failure* failure) {
-    ttmem::client::report(ttmem::segment::FailureType::cb_clash, failure);
+extern "C" void ttmem_cb_clashed(const ttmem_cb_clash* from) {
+    if (is_off() || from == nullptr) {
+        return;
+    }
+    const ApiCall call;
+    if (!call) {
+        return;
+    }
+    Failure failure;
+    failure.requested = from->requested;
+    failure.free_per_bank = from->free_per_bank;
+    failure.program = from->program;
+    failure.cb_end = from->cb_end;
+    failure.lowest_buffer = from->lowest_buffer;
+    failure.core_x = static_cast<uint8_t>(from->core_x);
+    failure.core_y = static_cast<uint8_t>(from->core_y);
+    describe_blocker(call.state(), from->blocker, failure);
+    report(call, FailureType::cb_clash, from->set, TTMEM_CB, failure);
 }

@@ -88,7 +88,7 @@ void events(ttmem_set set) {
             ttmem_report_kernel_unload(3, i, i);
         }
     }
-    ttmem_failure failure{};
+    ttmem_out_of_memory failure{};
     failure.set = set;
     ttmem_allocation_failed(&failure);
     ttmem_clear_set(set);
@@ -106,7 +106,7 @@ TRACKED_TEST(HotPath, MakesNoSystemCall) {
     events(set);
     const bool allowed = clock_needs_no_call() ? allow_only({SYS_exit_group})
                                                : allow_only({SYS_exit_group, SYS_clock_gettime});
-    // Nothing can be said any more, only this: 0, if it comes so far. A test that failed before must not look well.
+    // From here on only the exit code can report: 0 if the process gets so far and no check failed before.
     const int code = allowed && !testing::Test::HasFailure() ? 0 : 1;
     events(set);
     syscall(SYS_exit_group, code);

@@ -13,7 +13,7 @@ uint32_t bucket_of(const State& state, uint32_t scope, uint64_t key) {
 }
 
 uint32_t bucket_of(const State& state, const segment::Allocation& a) {
-    const bool keyed = (a.flags & segment::kKeyed) != 0;
+    const bool keyed = a.flags.has(segment::AllocationFlag::keyed);
     return keyed ? bucket_of(state, a.set, a.address) : bucket_of(state, kPrograms, a.owner);
 }
 
@@ -27,7 +27,7 @@ void Chain::push(uint32_t slot) {
 }
 
 void Chain::remove(uint32_t slot) {
-    const Link link = state_.links[slot];
+    const ChainLink link = state_.links[slot];
     if (link.previous != 0) {
         state_.links[link.previous - 1].next = link.next;
     } else {

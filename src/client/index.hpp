@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The private index: hash chains through the slots, newest first. A slot is in it for one of two reasons: a program
-// owns it (circular buffers and kernels, to be found when the program dies), or it was reported by device number and
-// address (to be found when that is freed). Everyone else frees by handle and needs no index.
+// The private index: hash chains through the slots, newest first. It holds the slots that a program owns (circular
+// buffers and kernels, to be found when the program dies) and those reported by device number and address (to be found
+// when that is freed). All others are freed by handle and need no index.
 
 #include "client/state.hpp"
 
 namespace ttmem::client {
 
-// Slots reported by key rather than by handle carry this flag.
-constexpr bool is_indexed(const segment::Allocation& a) {
-    return (a.flags & segment::kKeyed) != 0 || a.kind >= segment::Kind::cb;
+// By the what word of a slot.
+constexpr bool is_indexed(uint64_t what) {
+    return segment::flags_in(what).has(segment::AllocationFlag::keyed) ||
+           segment::kind_in(what) >= segment::AllocationKind::cb;
 }
 
-// What a slot is found by. `scope` is a set for keys (whose numbers are below kMaxSets), and kPrograms for programs.
+// The key of a slot. `scope` is a set for keyed slots (sets are below kMaxSets), and kPrograms for those of programs.
 constexpr uint32_t kPrograms = segment::kMaxSets;
 
 uint32_t bucket_of(const State& state, uint32_t scope, uint64_t key);
@@ -28,7 +29,7 @@ public:
 
     uint32_t first() const { return state_.buckets[bucket_].load(std::memory_order_relaxed) - 1; }
     uint32_t next(uint32_t slot) const { return state_.links[slot].next - 1; }
-    Link& link(uint32_t slot) const { return state_.links[slot]; }
+    ChainLink& link(uint32_t slot) const { return state_.links[slot]; }
 
     void push(uint32_t slot);
     void remove(uint32_t slot);

@@ -16,9 +16,9 @@ namespace {
 
 using namespace ttmem;
 using namespace ttmem::test;
+using segment::AllocationKind;
 using segment::FailureType;
 using segment::Inexact;
-using segment::Kind;
 using testing::IsEmpty;
 using Client = tt::tt_metal::AllocationClient;
 
@@ -26,7 +26,7 @@ constexpr uint8_t kDram = 0;
 constexpr uint8_t kL1 = 1;
 
 // The sum over all sets of a kind on one device.
-segment::PoolTotals on_device(int device, Kind kind) {
+segment::PoolTotals on_device(int device, AllocationKind kind) {
     const segment::Reader reader = own_reader();
     const auto devices = reader.devices();
     segment::PoolTotals sum;
@@ -50,14 +50,15 @@ uint64_t inexact(Inexact what) { return own_reader().inexact(what); }
 TRACKED_TEST(AllocationClient, ABufferIsOnItsDeviceWithItsRequestedSize) {
     Client::report_allocation(3, 4096, kDram, 0x1000);
     Client::report_allocation(4, 2048, kL1, 0x1000);
-    EXPECT_EQ(on_device(3, Kind::dram).requested, 4096u);
-    EXPECT_EQ(on_device(3, Kind::dram).used, 4096u);
-    EXPECT_EQ(on_device(3, Kind::dram).reserved_unknown, 1u) << "what the allocator reserved is not known";
-    EXPECT_EQ(on_device(3, Kind::l1).count, 0u);
-    EXPECT_EQ(on_device(4, Kind::l1).requested, 2048u);
+    EXPECT_EQ(on_device(3, AllocationKind::dram).requested, 4096u);
+    EXPECT_EQ(on_device(3, AllocationKind::dram).used, 4096u);
+    EXPECT_EQ(on_device(3, AllocationKind::dram).reserved_unknown, 1u)
+        << "what the allocator reserved is not known";
+    EXPECT_EQ(on_device(3, AllocationKind::l1).count, 0u);
+    EXPECT_EQ(on_device(4, AllocationKind::l1).requested, 2048u);
     Client::report_deallocation(3, 0x1000);
-    EXPECT_EQ(on_device(3, Kind::dram).count, 0u);
-    EXPECT_EQ(on_device(4, Kind::l1).count, 1u);
+    EXPECT_EQ(on_device(3, AllocationKind::dram).count, 0u);
+    EXPECT_EQ(on_device(4, AllocationKind::l1).count, 1u);
     EXPECT_EQ(own_reader().devices().size(), 2u);
 }
 
@@ -72,7 +73,7 @@ TRACKED_TEST(AllocationClient, UsesTheDeviceThatIsKnownByThatNumber) {
 TRACKED_TEST(AllocationClient, EveryBufferTypeIsItsKindAndAnyOtherIsRefused) {
     for (uint8_t type = 0; type < 5; ++type) {
         Client::report_allocation(0, 100u + type, type, 0x1000u + type);
-        EXPECT_EQ(on_device(0, static_cast<Kind>(type)).requested, 100u + type);
+        EXPECT_EQ(on_device(0, static_cast<AllocationKind>(type)).requested, 100u + type);
     }
     Client::report_allocation(0, 100, 5, 0x2000);
     Client::report_allocation(0, 100, 255, 0x2000);
@@ -83,15 +84,15 @@ TRACKED_TEST(AllocationClient, EveryBufferTypeIsItsKindAndAnyOtherIsRefused) {
 TRACKED_TEST(AllocationClient, ARepeatedBufferAddsAReferenceAndNoBytes) {
     for (int i = 0; i < 3; ++i) {
         Client::report_allocation(0, 4096, kDram, 0x1000);
-        EXPECT_EQ(on_device(0, Kind::dram).requested, 4096u);
-        EXPECT_EQ(on_device(0, Kind::dram).count, 1u);
+        EXPECT_EQ(on_device(0, AllocationKind::dram).requested, 4096u);
+        EXPECT_EQ(on_device(0, AllocationKind::dram).count, 1u);
     }
     for (int i = 0; i < 2; ++i) {
         Client::report_deallocation(0, 0x1000);
-        EXPECT_EQ(on_device(0, Kind::dram).count, 1u);
+        EXPECT_EQ(on_device(0, AllocationKind::dram).count, 1u);
     }
     Client::report_deallocation(0, 0x1000);
-    EXPECT_EQ(on_device(0, Kind::dram).count, 0u);
+    EXPECT_EQ(on_device(0, AllocationKind::dram).count, 0u);
     EXPECT_EQ(inexact(Inexact::unknown_free), 0u);
     Client::report_deallocation(0, 0x1000);
     EXPECT_EQ(inexact(Inexact::unknown_free), 1u);
@@ -103,20 +104,20 @@ TRACKED_TEST(AllocationClient, AnAddressThatIsUsedAgainStartsAfresh) {
     Client::report_deallocation(0, 0x1000);
     Client::report_deallocation(0, 0x1000);
     Client::report_allocation(0, 512, kDram, 0x1000);
-    EXPECT_EQ(on_device(0, Kind::dram).requested, 512u);
+    EXPECT_EQ(on_device(0, AllocationKind::dram).requested, 512u);
     Client::report_deallocation(0, 0x1000);
-    EXPECT_EQ(on_device(0, Kind::dram).count, 0u);
+    EXPECT_EQ(on_device(0, AllocationKind::dram).count, 0u);
 }
 
 TRACKED_TEST(AllocationClient, OfTwoKindsAtOneAddressAFreeTakesTheNewerAndIsCountedAsAmbiguous) {
     Client::report_allocation(0, 100, kDram, 0x1000);
     Client::report_allocation(0, 200, kL1, 0x1000);
     Client::report_deallocation(0, 0x1000);
-    EXPECT_EQ(on_device(0, Kind::dram).count, 1u);
-    EXPECT_EQ(on_device(0, Kind::l1).count, 0u);
+    EXPECT_EQ(on_device(0, AllocationKind::dram).count, 1u);
+    EXPECT_EQ(on_device(0, AllocationKind::l1).count, 0u);
     EXPECT_EQ(inexact(Inexact::ambiguous_free), 1u);
     Client::report_deallocation(0, 0x1000);
-    EXPECT_EQ(on_device(0, Kind::dram).count, 0u);
+    EXPECT_EQ(on_device(0, AllocationKind::dram).count, 0u);
     EXPECT_EQ(inexact(Inexact::ambiguous_free), 1u) << "then there was only one";
 }
 
@@ -127,7 +128,7 @@ TRACKED_TEST(AllocationClient, AnUnknownFreeIsCountedAndNamedAndSubtractsNothing
     Client::report_deallocation(-1, 0x1000);
     Client::report_deallocation(0x3000);
     const segment::Reader reader = own_reader();
-    EXPECT_EQ(on_device(0, Kind::dram).count, 1u);
+    EXPECT_EQ(on_device(0, AllocationKind::dram).count, 1u);
     EXPECT_EQ(inexact(Inexact::unknown_free), 4u);
     EXPECT_EQ(reader.failure_count(FailureType::unknown_free), 4u);
     const std::vector<segment::Failure> failures = reader.failures();
@@ -146,12 +147,12 @@ TRACKED_TEST(AllocationClient, AFreeWithoutADeviceTakesTheNewestAnywhere) {
     Client::report_allocation(2, 300, kL1, 0x1000);
     Client::report_allocation(1, 200, kDram, 0x1000);
     Client::report_deallocation(0x1000);
-    EXPECT_EQ(on_device(1, Kind::dram).count, 0u);
+    EXPECT_EQ(on_device(1, AllocationKind::dram).count, 0u);
     Client::report_deallocation(0x1000);
-    EXPECT_EQ(on_device(2, Kind::l1).count, 0u);
+    EXPECT_EQ(on_device(2, AllocationKind::l1).count, 0u);
     EXPECT_EQ(inexact(Inexact::ambiguous_free), 2u);
     Client::report_deallocation(0x1000);
-    EXPECT_EQ(on_device(0, Kind::dram).count, 0u);
+    EXPECT_EQ(on_device(0, AllocationKind::dram).count, 0u);
     EXPECT_EQ(inexact(Inexact::ambiguous_free), 2u);
     EXPECT_THAT(differences(own_reader(), {}), IsEmpty());
 }
@@ -167,14 +168,14 @@ TRACKED_TEST(AllocationClient, AFreeThatIsAmbiguousInTwoWaysIsCountedOnce) {
 TRACKED_TEST(AllocationClient, AddressZeroIsPlannedEachTimeAndAddsNothing) {
     Client::report_allocation(0, 4096, kDram, 0);
     Client::report_allocation(0, 4096, kDram, 0);
-    EXPECT_EQ(on_device(0, Kind::dram).planned, 2u);
-    EXPECT_EQ(
-        on_device(0, Kind::dram).used + on_device(0, Kind::dram).requested + on_device(0, Kind::dram).count,
-        0u);
+    EXPECT_EQ(on_device(0, AllocationKind::dram).planned, 2u);
+    EXPECT_EQ(on_device(0, AllocationKind::dram).used + on_device(0, AllocationKind::dram).requested +
+                  on_device(0, AllocationKind::dram).count,
+              0u);
     Client::report_deallocation(0, 0);
-    EXPECT_EQ(on_device(0, Kind::dram).planned, 1u);
+    EXPECT_EQ(on_device(0, AllocationKind::dram).planned, 1u);
     Client::report_deallocation(0, 0);
-    EXPECT_EQ(on_device(0, Kind::dram).planned, 0u);
+    EXPECT_EQ(on_device(0, AllocationKind::dram).planned, 0u);
     EXPECT_EQ(inexact(Inexact::unknown_free), 0u);
     Client::report_deallocation(0, 0);
     EXPECT_EQ(inexact(Inexact::unknown_free), 1u);
@@ -185,17 +186,17 @@ TRACKED_TEST(AllocationClient, CircularBuffersAreAMultisetOfDeviceAddressAndSize
     Client::report_cb_allocation(0, 100, 0x1000);
     Client::report_cb_allocation(0, 200, 0x1000);
     Client::report_cb_allocation(1, 100, 0x1000);
-    EXPECT_EQ(on_device(0, Kind::cb).requested, 400u);
-    EXPECT_EQ(on_device(0, Kind::cb).count, 3u);
+    EXPECT_EQ(on_device(0, AllocationKind::cb).requested, 400u);
+    EXPECT_EQ(on_device(0, AllocationKind::cb).count, 3u);
     Client::report_cb_deallocation(0, 100, 0x1000);
-    EXPECT_EQ(on_device(0, Kind::cb).requested, 300u);
+    EXPECT_EQ(on_device(0, AllocationKind::cb).requested, 300u);
     Client::report_cb_deallocation(0, 300, 0x1000);
-    EXPECT_EQ(on_device(0, Kind::cb).requested, 300u) << "none has that size";
+    EXPECT_EQ(on_device(0, AllocationKind::cb).requested, 300u) << "none has that size";
     EXPECT_EQ(inexact(Inexact::unknown_free), 1u);
     Client::report_cb_deallocation(0, 200, 0x1000);
     Client::report_cb_deallocation(0, 100, 0x1000);
-    EXPECT_EQ(on_device(0, Kind::cb).count, 0u);
-    EXPECT_EQ(on_device(1, Kind::cb).count, 1u);
+    EXPECT_EQ(on_device(0, AllocationKind::cb).count, 0u);
+    EXPECT_EQ(on_device(1, AllocationKind::cb).count, 1u);
     EXPECT_EQ(inexact(Inexact::ambiguous_free), 0u);
 }
 
@@ -203,18 +204,19 @@ TRACKED_TEST(AllocationClient, AKernelIsLoadedOnceAndGoneWithOneUnload) {
     Client::report_kernel_load(0, 5000, 42);
     Client::report_kernel_load(0, 5000, 42);
     Client::report_kernel_load(0, 9000, 42, 1);
-    EXPECT_EQ(on_device(0, Kind::kernel_application).used, 5000u);
-    EXPECT_EQ(on_device(0, Kind::kernel_application).reserved_unknown, 0u) << "its size is what it takes";
-    EXPECT_EQ(on_device(0, Kind::kernel_fabric).used, 0u);
+    EXPECT_EQ(on_device(0, AllocationKind::kernel_application).used, 5000u);
+    EXPECT_EQ(on_device(0, AllocationKind::kernel_application).reserved_unknown, 0u)
+        << "its size is what it takes";
+    EXPECT_EQ(on_device(0, AllocationKind::kernel_fabric).used, 0u);
     Client::report_kernel_load(0, 100, 43, 1);
     Client::report_kernel_load(0, 200, 44, 2);
     Client::report_kernel_load(1, 300, 42);
-    EXPECT_EQ(on_device(0, Kind::kernel_fabric).used, 100u);
-    EXPECT_EQ(on_device(0, Kind::kernel_dispatch).used, 200u);
-    EXPECT_EQ(on_device(1, Kind::kernel_application).used, 300u);
+    EXPECT_EQ(on_device(0, AllocationKind::kernel_fabric).used, 100u);
+    EXPECT_EQ(on_device(0, AllocationKind::kernel_dispatch).used, 200u);
+    EXPECT_EQ(on_device(1, AllocationKind::kernel_application).used, 300u);
     Client::report_kernel_unload(0, 5000, 42);
-    EXPECT_EQ(on_device(0, Kind::kernel_application).used, 0u);
-    EXPECT_EQ(on_device(1, Kind::kernel_application).used, 300u);
+    EXPECT_EQ(on_device(0, AllocationKind::kernel_application).used, 0u);
+    EXPECT_EQ(on_device(1, AllocationKind::kernel_application).used, 300u);
     Client::report_kernel_unload(0, 5000, 42);
     EXPECT_EQ(inexact(Inexact::unknown_free), 1u);
     Client::report_kernel_load(0, 1, 45, 3);
@@ -228,7 +230,8 @@ TRACKED_TEST(AllocationClient, BuffersCircularBuffersAndKernelsWithOneNumberAreA
     Client::report_deallocation(0, 7);
     Client::report_deallocation(0, 7);
     EXPECT_EQ(inexact(Inexact::unknown_free), 1u);
-    EXPECT_EQ(on_device(0, Kind::cb).count + on_device(0, Kind::kernel_application).count, 2u);
+    EXPECT_EQ(on_device(0, AllocationKind::cb).count + on_device(0, AllocationKind::kernel_application).count,
+              2u);
     Client::report_kernel_unload(0, 300, 7);
     Client::report_cb_deallocation(0, 200, 7);
     EXPECT_THAT(differences(own_reader(), {}), IsEmpty());
@@ -257,7 +260,7 @@ TRACKED_TEST(AllocationClient, ScopesNameItsBuffersToo) {
     ASSERT_EQ(ledger.size(), 1u);
     EXPECT_EQ(ledger[0].name, "ttnn::add");
     EXPECT_EQ(ledger[0].address, 7u);
-    EXPECT_EQ(ledger[0].flags, segment::kKeyed | segment::kReservedUnknown);
+    EXPECT_EQ(ledger[0].flags, segment::AllocationFlag::keyed | segment::AllocationFlag::reserved_unknown);
 }
 
 TRACKED_TEST(AllocationClient, TenThousandBuffersAreAllFoundAgain) {

@@ -28,6 +28,7 @@ using testing::Not;
 using testing::StartsWith;
 
 constexpr char kLibrary[] = TTMEM_LIB_DIR "/libttmem.so";
+constexpr char kLibraryForShell[] = "'" TTMEM_LIB_DIR "/libttmem.so'";
 
 std::vector<std::string> lines_of(const std::string& command) {
     std::vector<std::string> lines;
@@ -51,7 +52,7 @@ std::string joined(const std::vector<std::string>& lines) {
 #if !defined(TTMEM_SANITIZED)
 TEST(Library, NeedsLibcAndItsLoaderAndNothingElse) {
     std::vector<std::string> needed;
-    for (const std::string& line : lines_of(std::string("readelf -dW ") + kLibrary)) {
+    for (const std::string& line : lines_of(std::string("readelf -dW ") + kLibraryForShell)) {
         if (line.find("(NEEDED)") != std::string::npos) {
             needed.push_back(line.substr(line.find('[') + 1, line.find(']') - line.find('[') - 1));
         }
@@ -61,7 +62,7 @@ TEST(Library, NeedsLibcAndItsLoaderAndNothingElse) {
 }
 
 TEST(Library, TakesNothingOfTheCxxRuntime) {
-    for (const std::string& line : lines_of(std::string("nm -D --undefined-only ") + kLibrary)) {
+    for (const std::string& line : lines_of(std::string("nm -D --undefined-only ") + kLibraryForShell)) {
         EXPECT_THAT(line,
                     Not(AllOf(HasSubstr(" U "), testing::AnyOf(HasSubstr(" _Z"), HasSubstr("__cxa_throw"),
                                                                HasSubstr("__gxx"), HasSubstr("GLIBCXX")))));
@@ -70,12 +71,12 @@ TEST(Library, TakesNothingOfTheCxxRuntime) {
 #endif
 
 TEST(Library, StaysOnceItIsLoaded) {
-    EXPECT_THAT(joined(lines_of(std::string("readelf -dW ") + kLibrary)), HasSubstr("NODELETE"));
+    EXPECT_THAT(joined(lines_of(std::string("readelf -dW ") + kLibraryForShell)), HasSubstr("NODELETE"));
 }
 
 TEST(Library, ShowsItsApiAndNothingElse) {
     std::vector<std::string> names;
-    for (const std::string& line : lines_of(std::string("nm -D --defined-only ") + kLibrary)) {
+    for (const std::string& line : lines_of(std::string("nm -D --defined-only ") + kLibraryForShell)) {
         std::istringstream stream(line);
         std::string address;
         std::string type;
@@ -96,8 +97,8 @@ TEST(Library, ShowsItsApiAndNothingElse) {
 // Every function that the header declares is there: a program built against it will start.
 TEST(Library, HasEveryFunctionOfItsHeader) {
     const std::vector<std::string> declared =
-        lines_of("grep -oE '^[a-z_ ]+[ *](ttmem_[a-z_]+)\\(' " TTMEM_SOURCE_DIR
-                 "/include/ttmem/ttmem.h | grep -v inline | "
+        lines_of("grep -oE '^[a-z_ ]+[ *](ttmem_[a-z_]+)\\(' '" TTMEM_SOURCE_DIR
+                 "/include/ttmem/ttmem.h' | grep -v inline | "
                  "grep -oE 'ttmem_[a-z_]+\\(' | tr -d '('");
     EXPECT_GE(declared.size(), 20u);
     void* library = dlopen(kLibrary, RTLD_NOW | RTLD_LOCAL);

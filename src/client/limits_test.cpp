@@ -17,8 +17,8 @@ namespace {
 
 using namespace ttmem;
 using namespace ttmem::test;
+using segment::AllocationKind;
 using segment::Inexact;
-using segment::Kind;
 using testing::IsEmpty;
 
 // Only this counter has been raised, and so often.
@@ -173,7 +173,7 @@ TRACKED_TEST(Limit, CoreMasksBeyondTheLimitAreLeftOutAndCountedAndBytesStayExact
         live.requested = 10;
         live.reserved = 10 * count_cores(cores);
         live.set = static_cast<uint8_t>(set & 0xff);
-        live.kind = Kind::cb;
+        live.kind = AllocationKind::cb;
         if (i < segment::kMaxCoreSets - 1) {  // number 0 stands for none
             live.cores = mask_of(cores);
         }

@@ -62,7 +62,7 @@ uint32_t add_name(State& state, const char* text, uint32_t length, uint32_t pare
     }
     const auto id = static_cast<uint32_t>(state.header->names_used.load(std::memory_order_relaxed));
     if (place == UINT32_MAX || id >= state.header->region[static_cast<uint32_t>(RegionId::names)].count ||
-        !back(state, RegionId::names, state.names_backed, id + 1)) {
+        !back(state, RegionId::names, state.names_backing, id + 1)) {
         count(state, Inexact::names_full);
         return 0;
     }
@@ -114,7 +114,7 @@ uint16_t intern_cores(State& state, const ttmem_cores* cores) {
         }
     }
     if (used >= segment::kMaxCoreSets ||
-        !back(state, RegionId::core_sets, state.core_sets_backed, used + 1)) {
+        !back(state, RegionId::core_sets, state.core_sets_backing, used + 1)) {
         count(state, Inexact::core_sets_full);
         return 0;
     }
@@ -145,7 +145,7 @@ extern "C" void ttmem_scope_push(const char* name) {
     if (is_off()) {
         return;
     }
-    const Call call;
+    const ApiCall call;
     if (!call) {
         return;
     }
@@ -167,7 +167,7 @@ extern "C" void ttmem_scope_pop(void) {
     if (is_off()) {
         return;
     }
-    const Call call;
+    const ApiCall call;
     if (!call) {
         return;
     }
@@ -186,34 +186,27 @@ extern "C" void ttmem_scope_pop(void) {
     }
 }
 
-// The naming word holds 16 bits of the generation, so a tag that comes too late meets another allocation's word, or a
-// free slot's, and changes nothing that counts.
 extern "C" void ttmem_tag(ttmem_handle handle, const char* name) {
     if (is_off() || handle == 0) {
         return;
     }
-    const Call call;
+    const ApiCall call;
     if (!call) {
         return;
     }
     using namespace ttmem::segment;
     State& state = call.state();
     const SlotRef ref = slot_of(state, handle);
-    if (ref.slot >= state.header->slots_used.load(std::memory_order_acquire) ||
-        state.ledger[ref.slot].word[0].load(std::memory_order_acquire) != ref.generation) {
+    if (ref.slot >= state.header->slots_used.load(std::memory_order_acquire)) {
         return;
     }
-    Word& word = state.ledger[ref.slot].word[kNamingWord];
-    uint64_t naming = word.load(std::memory_order_acquire);
-    // A tag on the deepest scope fits; tags on tags without end would be more than a reader follows.
-    if (depth_of(state, static_cast<uint32_t>(naming >> 32)) > kMaxScopeDepth) {
-        count(state, Inexact::scope_too_deep);
-        return;
-    }
-    const uint32_t id = intern_name(state, name, static_cast<uint32_t>(naming >> 32));
-    if (id != 0 && (naming & 0xffff) == (ref.generation & 0xffff)) {
-        word.compare_exchange_strong(naming,
-                                     naming_word(id, static_cast<uint16_t>(naming >> 16), ref.generation),
-                                     std::memory_order_acq_rel, std::memory_order_relaxed);
-    }
+    LedgerSlot& slot = state.ledger[ref.slot];
+    tag_slot(slot.word[0], slot.word[kNamingWord], ref.generation, [&](uint32_t known) -> uint32_t {
+        // A tag on the deepest scope fits; readers do not follow paths that are longer.
+        if (depth_of(state, known) > kMaxScopeDepth) {
+            count(state, Inexact::scope_too_deep);
+            return 0;
+        }
+        return intern_name(state, name, known);
+    });
 }

@@ -30,7 +30,7 @@ std::string name_of(uint64_t owner) {
     return "(not there)";
 }
 
-// Allocates something now, and says which name it got.
+// Allocates something now, and returns the name that it got.
 std::string name_now(ttmem_set set) {
     static uint64_t owner = 1000;
     ttmem_allocate(set, TTMEM_DRAM, 0, 1, 1, ++owner);
@@ -217,7 +217,7 @@ TRACKED_TEST(Tag, KeepsCoresAndCountsOfWhatItNames) {
     live.requested = 100;
     live.reserved = 1600;
     live.set = static_cast<uint8_t>(set & 0xff);
-    live.kind = segment::Kind::cb;
+    live.kind = segment::AllocationKind::cb;
     live.name = "in0";
     live.cores = mask_of(cores);
     EXPECT_THAT(differences(own_reader(), {live}), testing::IsEmpty());
@@ -235,7 +235,7 @@ TRACKED_TEST(Tag, OfWhatIsGoneOrNeverWasChangesNothing) {
     EXPECT_EQ(name_of(2), "");
 }
 
-// A slot's word of names holds 16 bits of its generation: after so many uses they are the same again.
+// The naming word of a slot holds 16 bits of its generation: after 2^15 uses they are the same again.
 TRACKED_TEST(Tag, OfWhatIsLongGoneChangesNothing) {
     const ttmem_set set = make_set();
     const ttmem_handle gone = ttmem_allocate(set, TTMEM_DRAM, 0, 1, 1, 1);

@@ -5,8 +5,8 @@
 
 namespace ttmem::client {
 
-// How many finished segments of its own this process holds, whoever in it made them. Those that it only inherited from
-// the process that forked it don't count.
+// How many finished segments of its own this process holds, made by any library in it. Those that it inherited from the
+// process that forked it don't count.
 unsigned count_own_segments();
 
 }  // namespace ttmem::client

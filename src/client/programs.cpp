@@ -5,17 +5,18 @@
 #include "client/allocations.hpp"
 #include "client/index.hpp"
 #include "client/names.hpp"
+#include "segment/keyed_rules.hpp"
 
 namespace ttmem::client {
 
 using segment::Allocation;
-using segment::Kind;
+using segment::AllocationKind;
 using segment::SlotRef;
 
 namespace {
 
 bool is_of_program(const Allocation& a, uint64_t program) {
-    return (a.flags & segment::kKeyed) == 0 && a.kind >= Kind::cb && a.owner == program;
+    return !a.flags.has(segment::AllocationFlag::keyed) && a.kind >= AllocationKind::cb && a.owner == program;
 }
 
 uint32_t core_count(const ttmem_cores& cores) {
@@ -27,8 +28,8 @@ uint32_t core_count(const ttmem_cores& cores) {
 }
 
 // The allocation must be in the chain before anyone can free it, hence one lock around both.
-ttmem_handle record_in_chain(State& state, Thread& thread, Chain& chain, Allocation& a) {
-    const SlotRef ref = record_allocation(state, thread, a);
+ttmem_handle record_in_chain(State& state, Recorder& recorder, Chain& chain, Allocation& a) {
+    const SlotRef ref = record_allocation(state, recorder, a);
     if (ref.generation != 0) {
         chain.push(ref.slot);
     }
@@ -36,7 +37,7 @@ ttmem_handle record_in_chain(State& state, Thread& thread, Chain& chain, Allocat
 }
 
 // A kernel of the same type that is already loaded on each of these devices; 0 if there is none.
-ttmem_handle find_kernel(const State& state, const Chain& chain, uint64_t program, Kind kind,
+ttmem_handle find_kernel(const State& state, const Chain& chain, uint64_t program, AllocationKind kind,
                          uint64_t members) {
     for (uint32_t slot = chain.first(); slot != kNoSlot; slot = chain.next(slot)) {
         uint64_t payload[segment::LedgerSlot::kPayloadWords];
@@ -62,7 +63,7 @@ extern "C" ttmem_handle ttmem_allocate_cb(ttmem_set set, uint64_t program, uint6
     if (is_off()) {
         return 0;
     }
-    const Call call;
+    const ApiCall call;
     if (!call) {
         return 0;
     }
@@ -73,7 +74,8 @@ extern "C" ttmem_handle ttmem_allocate_cb(ttmem_set set, uint64_t program, uint6
         reserved = size * core_count(*cores);
     }
     // Other bits would make another kind of it.
-    const uint32_t kind = (flags & ~(TTMEM_PLANNED | TTMEM_VIEW)) == 0 ? TTMEM_CB | flags : kNoKind;
+    const uint32_t kind =
+        (flags & ~(TTMEM_PLANNED | TTMEM_VIEW)) == 0 ? TTMEM_CB | flags : ttmem::segment::kNoKind;
     if (!describe(state, set, kind, size, reserved, a)) {
         return 0;
     }
@@ -81,7 +83,7 @@ extern "C" ttmem_handle ttmem_allocate_cb(ttmem_set set, uint64_t program, uint6
     a.owner = program;
     a.core_set = intern_cores(state, cores);
     Chain chain(state, bucket_of(state, a));
-    return record_in_chain(state, call.thread(), chain, a);
+    return record_in_chain(state, call.recorder(), chain, a);
 }
 
 extern "C" ttmem_handle ttmem_load_kernel(ttmem_set set, uint64_t program, ttmem_kind kernel_kind,
@@ -89,13 +91,13 @@ extern "C" ttmem_handle ttmem_load_kernel(ttmem_set set, uint64_t program, ttmem
     if (is_off()) {
         return 0;
     }
-    const Call call;
+    const ApiCall call;
     if (!call) {
         return 0;
     }
     State& state = call.state();
     Allocation a;
-    if (kernel_kind < TTMEM_KERNEL_APPLICATION) {
+    if (kernel_kind < TTMEM_KERNEL_APPLICATION || kernel_kind > TTMEM_KERNEL_DISPATCH) {
         count(state, ttmem::segment::Inexact::unknown_kind);
         return 0;
     }
@@ -106,27 +108,28 @@ extern "C" ttmem_handle ttmem_load_kernel(ttmem_set set, uint64_t program, ttmem
     a.owner = program;
     Chain chain(state, bucket_of(state, a));
     const ttmem_handle known = find_kernel(state, chain, program, a.kind, members_of(state, a.set));
-    return known != 0 ? known : record_in_chain(state, call.thread(), chain, a);
+    return known != 0 ? known : record_in_chain(state, call.recorder(), chain, a);
 }
 
 extern "C" void ttmem_program_gone(uint64_t program) {
     if (is_off()) {
         return;
     }
-    const Call call;
+    const ApiCall call;
     if (!call) {
         return;
     }
     State& state = call.state();
     Chain chain(state, bucket_of(state, kPrograms, program));
+    uint64_t what = 0;
     for (uint32_t slot = chain.first(); slot != kNoSlot;) {
         const uint32_t next = chain.next(slot);
         const ttmem::segment::SlotRef ref{slot, state.ledger[slot].generation()};
         if (ttmem::segment::is_live(ref.generation) &&
             is_of_program(load_allocation(state.ledger[slot]), program) &&
-            record_free(state, call.thread(), ref) != Freed::no) {
+            call.recorder().events.free(ref, now_ticks(state, call.recorder()), what)) {
             chain.remove(slot);
-            reuse_slot(state, call.thread(), slot);
+            reuse_slot(state, call.recorder(), slot);
         }
         slot = next;
     }

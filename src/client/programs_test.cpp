@@ -16,8 +16,8 @@ namespace {
 
 using namespace ttmem;
 using namespace ttmem::test;
+using segment::AllocationKind;
 using segment::Inexact;
-using segment::Kind;
 using testing::IsEmpty;
 
 Live cb_of(ttmem_set set, uint64_t program, uint64_t address, uint64_t size, const ttmem_cores& cores) {
@@ -27,12 +27,12 @@ Live cb_of(ttmem_set set, uint64_t program, uint64_t address, uint64_t size, con
     live.requested = size;
     live.reserved = size * count_cores(cores);
     live.set = static_cast<uint8_t>(set & 0xff);
-    live.kind = Kind::cb;
+    live.kind = AllocationKind::cb;
     live.cores = mask_of(cores);
     return live;
 }
 
-Live kernel_of(ttmem_set set, uint64_t program, Kind kind, uint64_t bytes) {
+Live kernel_of(ttmem_set set, uint64_t program, AllocationKind kind, uint64_t bytes) {
     Live live;
     live.owner = live.address = program;
     live.requested = live.reserved = bytes;
@@ -47,11 +47,11 @@ TRACKED_TEST(CircularBuffer, RequestsItsSizeAndUsesItOnEachCore) {
     const ttmem_handle handle = ttmem_allocate_cb(set, 42, 0x18000, 4096, &cores, 0);
     const segment::Reader reader = own_reader();
     EXPECT_THAT(differences(reader, {cb_of(set, 42, 0x18000, 4096, cores)}), IsEmpty());
-    EXPECT_EQ(pool(reader, set, Kind::cb).requested, 4096u);
-    EXPECT_EQ(pool(reader, set, Kind::cb).used, 4096u * 56);
+    EXPECT_EQ(pool(reader, set, AllocationKind::cb).requested, 4096u);
+    EXPECT_EQ(pool(reader, set, AllocationKind::cb).used, 4096u * 56);
     ttmem_free(handle);
     EXPECT_THAT(differences(reader, {}), IsEmpty());
-    EXPECT_EQ(pool(reader, set, Kind::cb).peak, 4096u * 56);
+    EXPECT_EQ(pool(reader, set, AllocationKind::cb).peak, 4096u * 56);
 }
 
 TRACKED_TEST(CircularBuffer, OnEveryCoreAndOnNoneIsKeptAsSaid) {
@@ -71,10 +71,10 @@ TRACKED_TEST(CircularBuffer, WithUnknownCoresCountsOneAndIsCountedAsUnknown) {
     ttmem_allocate_cb(set, 1, 2, 100, nullptr, 0);
     Live live = cb_of(set, 1, 2, 100, rectangle(0, 0, 0, 0));
     live.cores.reset();
-    live.flags = segment::kReservedUnknown;
+    live.flags = segment::AllocationFlag::reserved_unknown;
     const segment::Reader reader = own_reader();
     EXPECT_THAT(differences(reader, {live}), IsEmpty());
-    EXPECT_EQ(pool(reader, set, Kind::cb).reserved_unknown, 1u);
+    EXPECT_EQ(pool(reader, set, AllocationKind::cb).reserved_unknown, 1u);
 }
 
 TRACKED_TEST(CircularBuffer, GloballyAllocatedOrPlannedIsListedAndAddsNothing) {
@@ -83,12 +83,13 @@ TRACKED_TEST(CircularBuffer, GloballyAllocatedOrPlannedIsListedAndAddsNothing) {
     ttmem_allocate_cb(set, 1, 2, 100, &cores, TTMEM_VIEW);
     ttmem_allocate_cb(set, 1, 3, 100, &cores, TTMEM_PLANNED);
     Live global = cb_of(set, 1, 2, 100, cores);
-    global.flags = segment::kView;
+    global.flags = segment::AllocationFlag::view;
     Live planned = cb_of(set, 1, 3, 100, cores);
-    planned.flags = segment::kPlanned;
+    planned.flags = segment::AllocationFlag::planned;
     const segment::Reader reader = own_reader();
     EXPECT_THAT(differences(reader, {global, planned}), IsEmpty());
-    EXPECT_EQ(pool(reader, set, Kind::cb).used + pool(reader, set, Kind::cb).requested, 0u);
+    EXPECT_EQ(pool(reader, set, AllocationKind::cb).used + pool(reader, set, AllocationKind::cb).requested,
+              0u);
 }
 
 TRACKED_TEST(CircularBuffer, WrongFlagsSizesAndSetsAreRefusedAndCounted) {
@@ -115,7 +116,7 @@ TRACKED_TEST(CircularBuffer, SeveralOfOneProgramAtOneAddressAreSeveral) {
     const ttmem_handle second = ttmem_allocate_cb(set, 1, 2, 100, &cores, 0);
     EXPECT_NE(first, second);
     const segment::Reader reader = own_reader();
-    EXPECT_EQ(pool(reader, set, Kind::cb).count, 2u);
+    EXPECT_EQ(pool(reader, set, AllocationKind::cb).count, 2u);
     ttmem_free(first);
     EXPECT_THAT(differences(reader, {cb_of(set, 1, 2, 100, cores)}), IsEmpty());
 }
@@ -142,16 +143,16 @@ TRACKED_TEST(Kernel, IsCountedOnceForAProgramAndItsTypeHoweverOftenItIsLoaded) {
     EXPECT_NE(ttmem_load_kernel(set, 8, TTMEM_KERNEL_APPLICATION, 200), first);
     EXPECT_NE(ttmem_load_kernel(set, 7, TTMEM_KERNEL_DISPATCH, 300), first);
     const segment::Reader reader = own_reader();
-    EXPECT_THAT(differences(reader, {kernel_of(set, 7, Kind::kernel_application, 5000),
-                                     kernel_of(set, 7, Kind::kernel_fabric, 100),
-                                     kernel_of(set, 8, Kind::kernel_application, 200),
-                                     kernel_of(set, 7, Kind::kernel_dispatch, 300)}),
+    EXPECT_THAT(differences(reader, {kernel_of(set, 7, AllocationKind::kernel_application, 5000),
+                                     kernel_of(set, 7, AllocationKind::kernel_fabric, 100),
+                                     kernel_of(set, 8, AllocationKind::kernel_application, 200),
+                                     kernel_of(set, 7, AllocationKind::kernel_dispatch, 300)}),
                 IsEmpty());
     ttmem_free(first);
-    EXPECT_EQ(pool(reader, set, Kind::kernel_application).used, 200u);
+    EXPECT_EQ(pool(reader, set, AllocationKind::kernel_application).used, 200u);
     EXPECT_NE(ttmem_load_kernel(set, 7, TTMEM_KERNEL_APPLICATION, 6000), first)
         << "it was gone, and is loaded again";
-    EXPECT_EQ(pool(reader, set, Kind::kernel_application).used, 6200u);
+    EXPECT_EQ(pool(reader, set, AllocationKind::kernel_application).used, 6200u);
 }
 
 TRACKED_TEST(Kernel, OnDevicesThatHaveItAlreadyChangesNothing) {
@@ -166,13 +167,18 @@ TRACKED_TEST(Kernel, OnDevicesThatHaveItAlreadyChangesNothing) {
     EXPECT_EQ(ledger_of(own_reader()).size(), 2u);
 }
 
+// The enumeration has a fixed underlying type, so that any 32-bit value may be converted to it.
+static_assert(sizeof(ttmem_kind) == 4);
+
 TRACKED_TEST(Kernel, OfAnotherKindIsRefusedAndCounted) {
     const ttmem_set set = make_set();
     for (const ttmem_kind kind :
-         {TTMEM_DRAM, TTMEM_CB, static_cast<ttmem_kind>(9), static_cast<ttmem_kind>(15)}) {
+         {TTMEM_DRAM, TTMEM_CB, static_cast<ttmem_kind>(9), static_cast<ttmem_kind>(15),
+          static_cast<ttmem_kind>(TTMEM_KERNEL_APPLICATION | TTMEM_PLANNED),
+          static_cast<ttmem_kind>(UINT32_MAX)}) {
         EXPECT_EQ(ttmem_load_kernel(set, 7, kind, 100), 0u) << kind;
     }
-    EXPECT_EQ(own_reader().inexact(Inexact::unknown_kind), 4u);
+    EXPECT_EQ(own_reader().inexact(Inexact::unknown_kind), 6u);
 }
 
 TRACKED_TEST(ProgramGone, EndsItsBuffersAndKernelsInEverySetAndNothingElse) {
@@ -190,7 +196,7 @@ TRACKED_TEST(ProgramGone, EndsItsBuffersAndKernelsInEverySetAndNothingElse) {
     ttmem_report_cb_allocation(5, 10, 1);  // reported by address: no program's
     const segment::Reader reader = own_reader();
     for (const Live& live : ledger_of(reader)) {
-        if (live.owner != 1 || live.kind == Kind::l1) {
+        if (live.owner != 1 || live.kind == AllocationKind::l1) {
             others.push_back(live);
         }
     }
@@ -213,7 +219,7 @@ TRACKED_TEST(ProgramGone, AfterSomeOfItWasFreedOneByOne) {
         ttmem_free(handles[i]);
     }
     const segment::Reader reader = own_reader();
-    EXPECT_EQ(pool(reader, set, Kind::cb).count, 6u);
+    EXPECT_EQ(pool(reader, set, AllocationKind::cb).count, 6u);
     ttmem_program_gone(1);
     EXPECT_THAT(differences(reader, {}), IsEmpty());
     for (const ttmem_handle handle : handles) {

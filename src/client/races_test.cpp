@@ -22,8 +22,8 @@ namespace {
 
 using namespace ttmem;
 using namespace ttmem::test;
+using segment::AllocationKind;
 using segment::Inexact;
-using segment::Kind;
 using testing::IsEmpty;
 
 // ---- a call inside a call, as a signal handler makes it ------------------------------------------------------------
@@ -134,8 +134,8 @@ TRACKED_TEST(Race, ASlotIsNotUsedAgainBeforeItsFreeIsDone) {
             }
         });
     const segment::Reader reader = own_reader();
-    EXPECT_EQ(pool(reader, set, Kind::dram).used, 0u) << "the free has taken away another's bytes";
-    EXPECT_EQ(pool(reader, set, Kind::l1).used, 7000u);
+    EXPECT_EQ(pool(reader, set, AllocationKind::dram).used, 0u) << "the free has taken away another's bytes";
+    EXPECT_EQ(pool(reader, set, AllocationKind::l1).used, 7000u);
     EXPECT_THAT(differences(reader, ledger_of(reader)), IsEmpty());
 }
 
@@ -152,7 +152,7 @@ TRACKED_TEST(Race, TotalsAreSettlingWhileAnEventIsInFlightAndSettledAfterIt) {
             });
         EXPECT_FALSE(own_reader().totals().settling);
     }
-    EXPECT_EQ(pool(own_reader(), set, Kind::dram).used, 80u);
+    EXPECT_EQ(pool(own_reader(), set, AllocationKind::dram).used, 80u);
 }
 
 // The set is closed after the allocation was found to be in an open one.
@@ -174,7 +174,7 @@ TRACKED_TEST(Race, AnAllocationThatOutlivesTheCloseOfItsSetIsSweptWhenTheEntryIs
     const ttmem_set again = ttmem_open_set(&device, 1, "the same entry");
     EXPECT_EQ(again & 0xff, set & 0xff);
     EXPECT_THAT(differences(reader, {}), IsEmpty());
-    EXPECT_EQ(pool(reader, again, Kind::dram).peak, 0u);
+    EXPECT_EQ(pool(reader, again, AllocationKind::dram).peak, 0u);
     ttmem_free(late);
     EXPECT_EQ(reader.inexact(Inexact::double_free), 1u);
 }

@@ -9,15 +9,17 @@
 #include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #if defined(__x86_64__)
+#include <asm/prctl.h>
 #include <cpuid.h>
-#include <x86intrin.h>
+#include <sys/syscall.h>
 #endif
 
+#include "base/environment.hpp"
 #include "base/proc_stat.hpp"
+#include "client/clock.hpp"
 
 namespace ttmem::client {
 
@@ -32,7 +34,7 @@ constexpr int kFirstDescriptor = 512;  // out of the way of programs that count 
 constexpr uint64_t kBackingStep = uint64_t{256} << 10;
 
 uint32_t size_from_environment(const char* variable, uint32_t standard, uint32_t least, uint32_t most) {
-    const char* text = secure_getenv(variable);
+    const char* text = base::secure_environment(variable);
     if (text == nullptr) {
         return standard;
     }
@@ -92,9 +94,12 @@ void read_boot_id(uint64_t (&id)[2]) {
     }
 }
 
-// The time-stamp counter is used only where it runs at one rate for ever.
+// The time-stamp counter is used only where it runs at a constant rate.
 bool tsc_is_steady() {
 #if defined(__x86_64__)
+    if (syscall(SYS_arch_prctl, ARCH_GET_CPUID, 0) == 0) {
+        return false;  // the process forbids the instruction that answers
+    }
     unsigned a = 0, b = 0, c = 0, d = 0;
     return __get_cpuid(0x80000007, &a, &b, &c, &d) != 0 && (d & (1u << 8)) != 0;
 #else
@@ -102,24 +107,18 @@ bool tsc_is_steady() {
 #endif
 }
 
-uint64_t monotonic_ns() {
-    timespec now{};
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
-}
-
 uint64_t random_salt(uint64_t start_time) {
     uint64_t salt = 0;
     if (getrandom(&salt, sizeof salt, GRND_NONBLOCK) != sizeof salt) {
-        salt =
-            (monotonic_ns() ^ start_time << 20 ^ static_cast<uint64_t>(getpid()) << 40) * 0x9e3779b97f4a7c15;
+        salt = (system_call_ns() ^ start_time << 20 ^ static_cast<uint64_t>(getpid()) << 40) *
+               0x9e3779b97f4a7c15;
     }
     return salt | 2;  // never 0, also with the last bit cleared
 }
 
 void fill_header(State& state, const Region* table, uint64_t start_time) {
     Header& header = *state.header;
-    header.abi_version = segment::kAbiVersion;
+    header.version = segment::kSegmentVersion;
     header.header_bytes = sizeof(Header);
     header.segment_bytes = state.bytes;
     header.pid = static_cast<uint32_t>(getpid());
@@ -128,18 +127,20 @@ void fill_header(State& state, const Region* table, uint64_t start_time) {
     memcpy(header.region, table, sizeof header.region);
     header.names_used.store(1, std::memory_order_relaxed);      // id 0 is the empty name
     header.core_sets_used.store(1, std::memory_order_relaxed);  // id 0 is no core set
-    state.clock_is_tsc = tsc_is_steady();
+    state.clock_is_tsc = may_read_counter() && tsc_is_steady();
     header.clock_kind = static_cast<uint32_t>(state.clock_is_tsc ? segment::ClockKind::tsc
                                                                  : segment::ClockKind::monotonic_ns);
-    header.clock_monotonic_ns = monotonic_ns();
-#if defined(__x86_64__)
-    header.clock_ticks = state.clock_is_tsc ? __rdtsc() : header.clock_monotonic_ns;
-#else
-    header.clock_ticks = header.clock_monotonic_ns;
-#endif
+    segment::Moment now;
+    if (state.clock_is_tsc) {
+        now = read_moment();
+    } else {
+        now.ticks = now.monotonic_ns = system_call_ns();
+    }
+    header.clock_ticks = now.ticks;
+    header.clock_monotonic_ns = now.monotonic_ns;
 }
 
-// Beyond its limit on files a process is not only refused: it gets a signal that ends it.
+// A process that exceeds its limit on files gets a signal that ends it.
 bool files_may_have(uint64_t bytes) {
     rlimit limit{};
     return getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur >= bytes;
@@ -155,7 +156,7 @@ void touch_pages(const State& state, uint64_t from, uint64_t to) {
     }
 }
 
-// Takes the memory of [offset, offset + length) now. Kernels before 5.14 can't by the map, but by the file.
+// Takes the memory of [offset, offset + length) now. Kernels before 5.14 can do that by the file, not by the map.
 bool populate(const State& state, uint64_t offset, uint64_t length) {
     const uint64_t from = offset / segment::kPage * segment::kPage;
     const uint64_t to = segment::round_to_page(offset + length);
@@ -175,7 +176,7 @@ bool populate_region(const State& state, RegionId id) {
     return populate(state, all.offset, all.bytes());
 }
 
-// Hosts may demand that such files can't be executed; kernels before 6.3 don't know how to say so.
+// Hosts may demand that such files can't be executed; kernels before 6.3 do not know the flag.
 int make_memfd() {
     constexpr unsigned kFlags = MFD_CLOEXEC | MFD_ALLOW_SEALING;
     constexpr unsigned kNotExecutable = 8;  // MFD_NOEXEC_SEAL
@@ -217,7 +218,7 @@ const char* build(State& state, SegmentFile& file) {
     state.base = static_cast<unsigned char*>(map);
     madvise(map, state.bytes, MADV_DONTFORK);
     madvise(map, state.bytes, MADV_DONTDUMP);
-    // From here on nobody can cut the file or map it for writing, we included.
+    // From here on no process can shrink the file or map it for writing, this one included.
     if (fcntl(state.descriptor, F_ADD_SEALS,
               F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_FUTURE_WRITE | F_SEAL_SEAL) != 0) {
         return "its segment can't be sealed";
@@ -280,32 +281,35 @@ bool prepare_line(State& state, uint32_t line) {
     if (!populate(state, ring, rings.stride) || !populate(state, tally, tallies.stride)) {
         return false;
     }
-    Thread& thread = state.threads[line];
-    thread.writer = region<segment::Writer>(state, RegionId::writers) + line;
-    thread.ring = reinterpret_cast<segment::RingRecord*>(state.base + ring);
-    thread.tallies = reinterpret_cast<segment::Tally*>(state.base + tally);
-    thread.ready = true;
+    Recorder& recorder = state.recorders[line];
+    recorder.events = {region<segment::WriterLine>(state, RegionId::writers) + line,
+                       reinterpret_cast<segment::RingRecord*>(state.base + ring),
+                       uint64_t{state.ring_records} - 1,
+                       state.ledger,
+                       state.pools,
+                       reinterpret_cast<segment::Tally*>(state.base + tally)};
+    recorder.ready = true;
     return true;
 }
 
-bool back(State& state, RegionId id, Backed& backed, uint32_t wanted) {
-    if (wanted <= backed.entries) {
+bool back(State& state, RegionId id, Backing& backing, uint32_t wanted) {
+    if (wanted <= backing.entries) {
         return true;
     }
     const int saved = errno;
     const Region& region = state.header->region[static_cast<uint32_t>(id)];
     const uint64_t step = kBackingStep / region.stride;
-    uint64_t entries = backed.entries + step;
+    uint64_t entries = backing.entries + step;
     if (entries < wanted) {
         entries = wanted;
     }
     if (entries > region.count) {
         entries = region.count;
     }
-    const bool done = populate(state, region.offset + uint64_t{backed.entries} * region.stride,
-                               (entries - backed.entries) * region.stride);
+    const bool done = populate(state, region.offset + uint64_t{backing.entries} * region.stride,
+                               (entries - backing.entries) * region.stride);
     if (done) {
-        backed.entries = static_cast<uint32_t>(entries);
+        backing.entries = static_cast<uint32_t>(entries);
     }
     errno = saved;
     return done;

@@ -5,9 +5,24 @@
 
 namespace ttmem::client {
 
+// The members of a set: entries of the device table, each once, in the order in which they were given.
+struct Members {
+    uint64_t mask = 0;
+    uint32_t count = 0;
+    uint8_t order[segment::kMaxDevices] = {};
+
+    void add(ttmem_device device) {
+        const uint64_t bit = uint64_t{1} << (device - 1);
+        if ((mask & bit) == 0) {
+            mask |= bit;
+            order[count++] = static_cast<uint8_t>(device - 1);
+        }
+    }
+};
+
 // As ttmem_register_device() and ttmem_open_set(), inside a call.
 ttmem_device register_device(State& state, const ttmem_device_info& info);
-ttmem_set open_set(State& state, Thread& thread, uint64_t members, const char* label);
+ttmem_set open_set(State& state, Recorder& recorder, const Members& members, const char* label);
 
 // The device that this process calls `logical_id`; one is made where there is none. 0: no room.
 ttmem_device device_by_number(State& state, uint32_t logical_id);

@@ -18,10 +18,10 @@ namespace {
 
 using namespace ttmem;
 using namespace ttmem::test;
+using segment::AllocationKind;
 using segment::Event;
 using segment::EventType;
 using segment::Inexact;
-using segment::Kind;
 using testing::IsEmpty;
 
 segment::SetTotals totals_of(const segment::Reader& reader, ttmem_set set) {
@@ -51,6 +51,33 @@ TRACKED_TEST(Device, IsKnownWithAllThatWasSaid) {
     ASSERT_EQ(devices.size(), 1u);
     ASSERT_TRUE(devices[0].has_value());
     EXPECT_EQ(std::memcmp(&*devices[0], &info, sizeof info), 0);
+}
+
+TRACKED_TEST(Mesh, HasRowsAndColumnsAndItsMembersInOrder) {
+    const ttmem_device devices[] = {make_device(0), make_device(1), make_device(2), make_device(3)};
+    const ttmem_device members[] = {devices[3], devices[1], devices[0], devices[1], devices[2]};
+    const ttmem_set mesh = ttmem_open_set(members, 5, "mesh");
+    EXPECT_EQ(totals_of(own_reader(), mesh).set.rows, 0u);
+    ttmem_describe_mesh(mesh, 2, 2);
+    const segment::DeviceSet set = totals_of(own_reader(), mesh).set;
+    EXPECT_EQ(set.rows, 2u);
+    EXPECT_EQ(set.columns, 2u);
+    EXPECT_EQ(set.members, 15u);
+    EXPECT_THAT(std::vector<int>(set.member, set.member + 4), testing::ElementsAre(3, 1, 0, 2));
+}
+
+TRACKED_TEST(Mesh, AShapeThatDoesNotFitTheMembersHasNoEffect) {
+    const ttmem_device devices[] = {make_device(0), make_device(1)};
+    const ttmem_set mesh = ttmem_open_set(devices, 2, "mesh");
+    ttmem_describe_mesh(mesh, 2, 1);
+    ttmem_describe_mesh(mesh, 2, 2);
+    ttmem_describe_mesh(mesh, 0, 0);
+    ttmem_describe_mesh(mesh, 1u << 31, 1u << 31);
+    const segment::DeviceSet set = totals_of(own_reader(), mesh).set;
+    EXPECT_EQ(set.rows, 2u);
+    EXPECT_EQ(set.columns, 1u);
+    ttmem_describe_mesh(mesh + 1, 1, 2);
+    EXPECT_EQ(own_reader().inexact(Inexact::unknown_set), 1u);
 }
 
 TRACKED_TEST(Device, IsBroughtUpToDateByItsAsicIdElseByItsNumber) {
@@ -103,7 +130,7 @@ TRACKED_TEST(Set, AnAllocationOnAMeshIsOneSlotAndOneEvent) {
     ttmem_allocate(set, TTMEM_DRAM, 5, 100, 128, 1);
     EXPECT_EQ(reader.events_written(), before + 1);
     EXPECT_EQ(ledger_of(reader).size(), 1u);
-    EXPECT_EQ(pool(reader, set, Kind::dram).used, 128u) << "bytes are those of one device";
+    EXPECT_EQ(pool(reader, set, AllocationKind::dram).used, 128u) << "bytes are those of one device";
 }
 
 TRACKED_TEST(Set, TwoWithTheSameMembersStayTwo) {
@@ -114,8 +141,8 @@ TRACKED_TEST(Set, TwoWithTheSameMembersStayTwo) {
     ttmem_allocate(one, TTMEM_DRAM, 5, 100, 128, 1);
     ttmem_allocate(two, TTMEM_DRAM, 5, 200, 256, 2);
     const segment::Reader reader = own_reader();
-    EXPECT_EQ(pool(reader, one, Kind::dram).used, 128u);
-    EXPECT_EQ(pool(reader, two, Kind::dram).used, 256u);
+    EXPECT_EQ(pool(reader, one, AllocationKind::dram).used, 128u);
+    EXPECT_EQ(pool(reader, two, AllocationKind::dram).used, 256u);
 }
 
 TRACKED_TEST(Set, UnknownMembersAreCountedAndTheOthersStay) {
@@ -161,7 +188,7 @@ TRACKED_TEST(ClearSet, EndsAllThatIsInItAndTheSetGoesOn) {
     EXPECT_EQ(reader.events_written(), before + 5) << "one free for each";
     EXPECT_TRUE(totals_of(reader, sets.one).is_open());
     EXPECT_NE(ttmem_allocate(sets.one, TTMEM_DRAM, 1, 10, 32, 1), 0u);
-    EXPECT_EQ(pool(reader, sets.one, Kind::dram).peak, 32u);
+    EXPECT_EQ(pool(reader, sets.one, AllocationKind::dram).peak, 32u);
 }
 
 TRACKED_TEST(CloseSet, EndsAllThatIsInItAndTheSetAndKeepsItsPeaks) {
@@ -172,12 +199,12 @@ TRACKED_TEST(CloseSet, EndsAllThatIsInItAndTheSetAndKeepsItsPeaks) {
     ttmem_close_set(sets.one);
     EXPECT_THAT(differences(reader, others), IsEmpty());
     EXPECT_FALSE(totals_of(reader, sets.one).is_open());
-    EXPECT_EQ(pool(reader, sets.one, Kind::dram).peak, 32u);
+    EXPECT_EQ(pool(reader, sets.one, AllocationKind::dram).peak, 32u);
     EXPECT_TRUE(totals_of(reader, sets.two).is_open());
     EXPECT_EQ(ttmem_allocate(sets.one, TTMEM_DRAM, 1, 10, 32, 1), 0u);
     // Programs of the closed set are forgotten, those of the other are not.
     ttmem_program_gone(5);
-    std::erase_if(others, [](const Live& live) { return live.kind == Kind::cb; });
+    std::erase_if(others, [](const Live& live) { return live.kind == AllocationKind::cb; });
     EXPECT_THAT(differences(reader, others), IsEmpty());
 }
 
@@ -228,13 +255,13 @@ TRACKED_TEST(Set, EntriesAreUsedAgainOldestFirstWithPeaksFromZero) {
     const uint32_t order[] = {100, 3, 77, 0, 127};
     for (const uint32_t i : order) {
         ttmem_close_set(sets[i]);
-        EXPECT_EQ(pool(reader, sets[i], Kind::dram).peak, 1000u + i);
+        EXPECT_EQ(pool(reader, sets[i], AllocationKind::dram).peak, 1000u + i);
     }
     for (const uint32_t i : order) {
         const ttmem_set again = ttmem_open_set(&device, 1, nullptr);
         EXPECT_EQ(again & 0xff, i);
         EXPECT_NE(again, sets[i]) << "the old name must not fit the new set";
-        EXPECT_EQ(pool(reader, again, Kind::dram), segment::PoolTotals{});
+        EXPECT_EQ(pool(reader, again, AllocationKind::dram), segment::PoolTotals{});
         EXPECT_EQ(ttmem_allocate(sets[i], TTMEM_DRAM, 0, 1, 1, 0), 0u);
     }
     EXPECT_EQ(ttmem_open_set(&device, 1, nullptr), 0u);
@@ -248,14 +275,14 @@ TRACKED_TEST(Set, OpenedAndClosedAHundredThousandTimesLeavesNothing) {
     ttmem_allocate(constant, TTMEM_DRAM, 7, 70, 96, 7);
     const std::vector<Live> kept = ledger_of(own_reader());
     for (uint64_t i = 0; i < 100'000; ++i) {
-        const ttmem_set set = ttmem_open_set(&device, 1, "again and again");
+        const ttmem_set set = ttmem_open_set(&device, 1, "reopened");
         ASSERT_NE(set, 0u);
         for (uint64_t n = 0; n < i % 4; ++n) {
             ttmem_allocate(set, TTMEM_L1, n, 10 + i, 10 + i, n);
         }
         if (i % 5000 == 0) {
             const segment::Reader reader = own_reader();
-            ASSERT_EQ(pool(reader, set, Kind::l1).peak, (10 + i) * (i % 4));
+            ASSERT_EQ(pool(reader, set, AllocationKind::l1).peak, (10 + i) * (i % 4));
         }
         ttmem_close_set(set);
     }
@@ -267,7 +294,7 @@ TRACKED_TEST(Set, OpenedAndClosedAHundredThousandTimesLeavesNothing) {
         EXPECT_EQ(reader.inexact(static_cast<Inexact>(what)), 0u)
             << segment::reason(static_cast<Inexact>(what));
     }
-    // Two names, "constant" and "again and again", and not one for each.
+    // Two names, "constant" and "reopened", and not one for each.
     EXPECT_EQ(reader.name(3), "");
 }
 

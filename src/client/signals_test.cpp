@@ -25,8 +25,8 @@ namespace {
 
 using namespace ttmem;
 using namespace ttmem::test;
+using segment::AllocationKind;
 using segment::Inexact;
-using segment::Kind;
 using testing::IsEmpty;
 
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
@@ -79,7 +79,8 @@ void expect_as_counted() {
     EXPECT_THAT(differences(reader, {}), IsEmpty());
     EXPECT_EQ(reader.inexact(Inexact::reentered), g_refused.load());
     EXPECT_EQ(reader.inexact(Inexact::unknown_free) + reader.inexact(Inexact::double_free), 0u);
-    EXPECT_LE(pool(reader, g_set, Kind::trace).peak, 6u) << "at most two threads are in the handler at once";
+    EXPECT_LE(pool(reader, g_set, AllocationKind::trace).peak, 6u)
+        << "at most two threads are in the handler at once";
     EXPECT_EQ(g_wrong_errno.load(), 0u);
     std::cout << g_handled.load() << " signals: " << g_recorded.load() << " reports recorded, "
               << g_refused.load() << " refused\n";

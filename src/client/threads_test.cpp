@@ -27,8 +27,8 @@ namespace {
 
 using namespace ttmem;
 using namespace ttmem::test;
+using segment::AllocationKind;
 using segment::Inexact;
-using segment::Kind;
 using testing::IsEmpty;
 using Client = tt::tt_metal::AllocationClient;
 
@@ -38,7 +38,7 @@ constexpr uint64_t kTurns = 5'000;
 constexpr uint64_t kTurns = 100'000;
 #endif
 
-// Runs `body` in so many threads, all of which have started before one goes on.
+// Runs `body` in N threads, none of which goes on before all have started.
 void in_threads(uint32_t count, const std::function<void(uint32_t number)>& body) {
     std::atomic<uint32_t> started{0};
     std::vector<std::thread> threads;
@@ -104,7 +104,7 @@ TRACKED_TEST(Threads, TenThousandShortOnesLeaveExactStateAndFewLines) {
     const segment::Reader reader = own_reader();
     EXPECT_EQ(ledger_of(reader).size(), kAtOnce * 2);
     EXPECT_THAT(differences(reader, ledger_of(reader)), IsEmpty());
-    EXPECT_EQ(pool(reader, set, Kind::dram).used, kept_bytes.load());
+    EXPECT_EQ(pool(reader, set, AllocationKind::dram).used, kept_bytes.load());
     EXPECT_EQ(reader.events_written(), 1 + kThreads * 4 - kAtOnce * 2);
     // A line goes from one thread to the next; a thread that starts before the last one has quite ended takes another.
     EXPECT_LE(reader.writers().size(), 4 * kAtOnce);
@@ -181,7 +181,7 @@ TRACKED_TEST(Threads, ThatDiedWithoutAWordGiveTheirLinesBackWhenTheyAreNeeded) {
         }).join();
     }
     const segment::Reader reader = own_reader();
-    EXPECT_EQ(pool(reader, set, Kind::l1).count, 10u);
+    EXPECT_EQ(pool(reader, set, AllocationKind::l1).count, 10u);
     EXPECT_EQ(reader.inexact(Inexact::threads_share_ring), 0u);
     EXPECT_THAT(differences(reader, ledger_of(reader)), IsEmpty());
 }
@@ -212,8 +212,8 @@ TRACKED_TEST(ThreadEnd, EventsOfThreadLocalDestructorsAreRecorded) {
         }).join();
     }
     const segment::Reader reader = own_reader();
-    EXPECT_EQ(pool(reader, set, Kind::dram).count, 40u);
-    EXPECT_EQ(pool(reader, set, Kind::l1).used, 100u);
+    EXPECT_EQ(pool(reader, set, AllocationKind::dram).count, 40u);
+    EXPECT_EQ(pool(reader, set, AllocationKind::l1).used, 100u);
     EXPECT_THAT(differences(reader, ledger_of(reader)), IsEmpty());
     EXPECT_LE(reader.writers().size(), 3u);
     expect_exact(reader);
@@ -256,9 +256,9 @@ TRACKED_TEST(ThreadEnd, EventsOfKeyDestructorsAreRecordedBeforeAndAfterTheLineWa
         }).join();
     }
     const segment::Reader reader = own_reader();
-    EXPECT_EQ(pool(reader, g_set_of_keys, Kind::dram).count, kThreads * 2 * kKeyRounds);
-    EXPECT_EQ(pool(reader, g_set_of_keys, Kind::dram).count * 10,
-              pool(reader, g_set_of_keys, Kind::dram).used);
+    EXPECT_EQ(pool(reader, g_set_of_keys, AllocationKind::dram).count, kThreads * 2 * kKeyRounds);
+    EXPECT_EQ(pool(reader, g_set_of_keys, AllocationKind::dram).count * 10,
+              pool(reader, g_set_of_keys, AllocationKind::dram).used);
     EXPECT_THAT(differences(reader, ledger_of(reader)), IsEmpty());
     EXPECT_LE(reader.writers().size(), 4u) << "lines are lost";
     expect_exact(reader);
@@ -290,7 +290,7 @@ TRACKED_TEST(Threads, PeakOfAdditionsAtOnceIsTheirSum) {
             meet();
             if (number == 0) {
                 peak = 10 * (4 * round + 6);
-                EXPECT_EQ(pool(reader, set, Kind::l1).peak, peak);
+                EXPECT_EQ(pool(reader, set, AllocationKind::l1).peak, peak);
             }
             meet();
             for (const ttmem_handle handle : mine) {
@@ -299,8 +299,8 @@ TRACKED_TEST(Threads, PeakOfAdditionsAtOnceIsTheirSum) {
             meet();
         }
     });
-    EXPECT_EQ(pool(reader, set, Kind::l1).peak, peak);
-    EXPECT_EQ(pool(reader, set, Kind::l1).used, 0u);
+    EXPECT_EQ(pool(reader, set, AllocationKind::l1).peak, peak);
+    EXPECT_EQ(pool(reader, set, AllocationKind::l1).used, 0u);
 }
 
 // One event at a time, by threads in turn: then the order is known, and so is the peak at each step.
@@ -329,8 +329,8 @@ TRACKED_TEST(Threads, PeakOfEventsInTurnIsTheHighestSumOfThatOrder) {
                 live.pop_back();
             }
             peak = std::max(peak, used);
-            EXPECT_EQ(pool(reader, set, Kind::l1).used, used);
-            EXPECT_EQ(pool(reader, set, Kind::l1).peak, peak);
+            EXPECT_EQ(pool(reader, set, AllocationKind::l1).used, used);
+            EXPECT_EQ(pool(reader, set, AllocationKind::l1).peak, peak);
             step.store(mine + 1);
         }
     });
@@ -368,7 +368,7 @@ TRACKED_TEST(Threads, ThatLoadTheSameKernelLoadItOnce) {
     for (uint32_t i = 1; i < kThreads; ++i) {
         EXPECT_EQ(handles[i], handles[0]);
     }
-    EXPECT_EQ(pool(own_reader(), set, Kind::kernel_application).used, programs * 10);
+    EXPECT_EQ(pool(own_reader(), set, AllocationKind::kernel_application).used, programs * 10);
 }
 
 TRACKED_TEST(Threads, ProgramsEndWhileTheirBuffersAreFreedOneByOne) {

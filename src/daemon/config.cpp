@@ -9,10 +9,10 @@ using base::Error;
 
 namespace {
 
-// A value of the wrong type, or one that nobody knows, is a mistake that should not pass in silence.
+// Reads the options of a TOML table. Unknown options and values of the wrong type are errors.
 class ConfigReader {
 public:
-    ConfigReader(const std::string& name, Options& options) : name_(name), options_(options) {}
+    ConfigReader(const std::string& name, DaemonOptions& options) : name_(name), options_(options) {}
 
     base::Expected<void> read(const toml::table& table) {
         for (const auto& [key, node] : table) {
@@ -31,55 +31,54 @@ public:
 private:
     void read_value(const std::string& key, const toml::node& node) {
         if (key == "runtime_dir") {
-            take(key, node, options_.runtime_dir);
+            assign(key, node, options_.runtime_dir);
         } else if (key == "token_file") {
-            take(key, node, options_.token_file);
+            assign(key, node, options_.token_file);
         } else if (key == "classic_wire") {
-            take(key, node, options_.classic_wire);
+            assign(key, node, options_.classic_wire);
         } else if (key == "quiet") {
-            take(key, node, options_.quiet);
+            assign(key, node, options_.quiet);
         } else if (key == "listen") {
             std::string text;
-            take(key, node, text);
+            assign(key, node, text);
             check(node, problem_ ? base::Expected<void>() : set_listen(options_, text));
         } else if (key == "log_events") {
             std::string text;
-            take(key, node, text);
+            assign(key, node, text);
             check(node, problem_ ? base::Expected<void>() : set_log_events(options_, text));
         } else {
-            fail(node,
-                 "there is no option '" + key +
-                     "' (runtime_dir, listen, token_file, classic_wire, log_events, quiet, [post_mortems] "
-                     "number, bytes)");
+            fail(node, "unknown option '" + key +
+                           "' (valid: runtime_dir, listen, token_file, classic_wire, log_events, quiet, "
+                           "post_mortems.number, post_mortems.bytes)");
         }
     }
 
     void read_post_mortems(const toml::table& table) {
         for (const auto& [key, node] : table) {
             int64_t number = 0;
-            take("post_mortems." + std::string(key.str()), node, number);
+            assign("post_mortems." + std::string(key.str()), node, number);
             if (key == "number") {
                 options_.post_mortems.number = static_cast<size_t>(number);
             } else if (key == "bytes") {
                 options_.post_mortems.bytes = static_cast<uint64_t>(number);
             } else {
                 fail(node,
-                     "there is no option 'post_mortems." + std::string(key.str()) + "' (number, bytes)");
+                     "unknown option 'post_mortems." + std::string(key.str()) + "' (valid: number, bytes)");
             }
             if (number < 1) {
-                fail(node, "'post_mortems." + std::string(key.str()) + "' is a number from 1 up");
+                fail(node, "'post_mortems." + std::string(key.str()) + "': must be 1 or greater");
             }
         }
     }
 
     template <class T>
-    void take(const std::string& key, const toml::node& node, T& value) {
+    void assign(const std::string& key, const toml::node& node, T& value) {
         if (const auto found = node.value_exact<T>()) {
             value = *found;
         } else {
             fail(node, "'" + key + "' must be " +
                            (std::is_same_v<T, bool>          ? "true or false"
-                            : std::is_same_v<T, std::string> ? "a text in quotes"
+                            : std::is_same_v<T, std::string> ? "a quoted string"
                                                              : "a number"));
         }
     }
@@ -98,13 +97,13 @@ private:
     }
 
     const std::string& name_;
-    Options& options_;
+    DaemonOptions& options_;
     std::optional<Error> problem_;
 };
 
 }  // namespace
 
-base::Expected<void> read_config(const std::string& text, const std::string& name, Options& options) {
+base::Expected<void> read_config(const std::string& text, const std::string& name, DaemonOptions& options) {
     try {
         return ConfigReader(name, options).read(toml::parse(text, name));
     } catch (const toml::parse_error& problem) {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The values that have one spelling, on the command line and in the file.
+// Option values that the command line and the configuration file share.
 
 #include "daemon/options.hpp"
 
 namespace ttmem::daemon {
 
-base::Expected<void> set_listen(Options& options, const std::string& text);
-base::Expected<void> set_log_events(Options& options, const std::string& text);
+base::Expected<void> set_listen(DaemonOptions& options, const std::string& text);
+base::Expected<void> set_log_events(DaemonOptions& options, const std::string& text);
 
 }  // namespace ttmem::daemon

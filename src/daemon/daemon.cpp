@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/daemon.hpp"
 
+#include <malloc.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -11,15 +12,20 @@
 #include <fstream>
 #include <iostream>
 #include <memory>
+#include <mutex>
 
-#include "daemon/api.hpp"
-#include "daemon/attacher.hpp"
-#include "daemon/chronicle.hpp"
-#include "daemon/classic_wire.hpp"
-#include "daemon/host_watch.hpp"
+#include "base/time.hpp"
+#include "daemon/api/api.hpp"
+#include "daemon/budgets.hpp"
+#include "daemon/classic/wire.hpp"
+#include "daemon/fair_workers.hpp"
 #include "daemon/http/server.hpp"
 #include "daemon/notify.hpp"
 #include "daemon/runtime_directory.hpp"
+#include "daemon/watch/attacher.hpp"
+#include "daemon/watch/history_thread.hpp"
+#include "daemon/watch/host_poller.hpp"
+#include "view/questions/self.hpp"
 
 namespace ttmem::daemon {
 
@@ -28,11 +34,11 @@ using base::Error;
 
 namespace {
 
-constexpr size_t kWorkers = 2;  // a long list on one leaves the other for the next asker
+constexpr size_t kWorkers = 4;  // one user has at most two of them
 
-void complain(const std::string& text) { std::cerr << "ttmemd: " + text + "\n"; }
+void report_error(const std::string& text) { std::cerr << "ttmemd: " + text + "\n"; }
 
-// Each process takes two descriptors, each connection one.
+// Each tracked process needs two descriptors, each connection one.
 void raise_descriptor_limit() {
     rlimit limit{};
     if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
@@ -41,13 +47,7 @@ void raise_descriptor_limit() {
     }
 }
 
-uint64_t cpu_ns() {
-    timespec time{};
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
-    return static_cast<uint64_t>(time.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(time.tv_nsec);
-}
-
-// Pages of its own: what it shares with others is their segments, and files.
+// Resident pages that are not shared. Shared pages are segments of other processes, and files.
 uint64_t private_bytes() {
     std::ifstream file("/proc/self/statm");
     uint64_t size = 0;
@@ -59,31 +59,39 @@ uint64_t private_bytes() {
 
 class Daemon {
 public:
-    Daemon(const Options& options, RuntimeDirectory directory, AccessRules rules)
+    Daemon(const DaemonOptions& options, RuntimeDirectory directory, AccessRules rules)
         : options_(options),
           directory_(std::move(directory)),
-          output_(STDOUT_FILENO),
-          event_log_(output_, options.quiet ? LogEvents::off : options.log_events),
+          log_writer_(STDOUT_FILENO),
+          event_log_(log_writer_, options.quiet ? EventLogLevel::off : options.log_events),
           post_mortems_(options.post_mortems),
-          chronicle_(history_thread_.get_executor(), roster_, event_log_),
-          attacher_(loop_, workers_.get_executor(), roster_, told()),
-          classic_wire_({loop_, workers_.get_executor(), roster_, output_, event_log_,
-                         [this](sources::segments::Attached attached) {
-                             return attacher_.admit(std::move(attached), history::Follower::From::beginning);
+          history_thread_(history_executor_.get_executor(), history_, process_table_, event_log_),
+          attacher_(loop_, scanner_.get_executor(), process_table_, budgets_, callbacks()),
+          classic_wire_({loop_, workers_, *budgets_, process_table_, log_writer_, refusals_,
+                         [this](sources::segments::AttachedSegment attached) {
+                             return attacher_.admit(std::move(attached),
+                                                    history::Follower::StartPosition::beginning);
+                         },
+                         [this](std::vector<census::Omission> skipped) {
+                             process_table_.set_classic_omissions(std::move(skipped));
                          }}),
-          api_({loop_, workers_.get_executor(), roster_, chronicle_, post_mortems_, std::move(rules),
-                [this](view::SelfView& self) { describe(self); }}),
+          api_({loop_,
+                post_task(),
+                {process_table_, history_, post_mortems_, [this](view::SelfView& self) { describe(self); }},
+                std::move(rules),
+                TTMEM_VERSION,
+                started_ns_}),
           server_(
-              loop_, workers_.get_executor(),
-              [this](http::Request request, const std::shared_ptr<http::Answer>& answer) {
+              loop_, post_task(),
+              [this](http::Request request, const std::shared_ptr<http::Responder>& answer) {
                   api_.handle(std::move(request), answer);
               },
-              limits(options)),
+              limits(options), budgets_),
           signals_(loop_, SIGTERM, SIGINT, SIGHUP) {}
 
     int run() {
         if (const auto listening = listen(); !listening) {
-            complain(listening.error().text);
+            report_error(listening.error().text);
             finish();
             return 1;
         }
@@ -92,37 +100,54 @@ public:
                 loop_.stop();
             }
         });
-        host_watch_.start();
-        chronicle_.start();
+        host_poller_.start();
+        history_thread_.start();
         attacher_.start();
-        say("ttmemd " TTMEM_VERSION " is ready in " + directory_.path().string() + where_);
-        notify_.ready();
-        loop_.run();
+        log_line("ttmemd " TTMEM_VERSION " is ready in " + directory_.path().string() + where_);
+        notifier_.ready();
+        run_loop();
         finish();
         return 0;
     }
 
 private:
-    static http::Limits limits(const Options& options) {
-        http::Limits limits;
+    // An exception, such as for want of memory, ends the step of the loop in which it happened and nothing else.
+    void run_loop() {
+        while (!loop_.stopped()) {
+            try {
+                loop_.run();
+            } catch (...) {
+                const std::lock_guard lock(failed_steps_mutex_);
+                ++failed_steps_;
+            }
+        }
+    }
+
+    PostTask post_task() {
+        return [this](User user, FairWorkers::Task task) { workers_.post(user, std::move(task)); };
+    }
+
+    static http::ServerLimits limits(const DaemonOptions& options) {
+        http::ServerLimits limits;
         limits.check_host = options.listen && options.listen->is_loopback();
         return limits;
     }
 
-    Attacher::Told told() {
-        return {[this](const Roster::Member& member, history::Follower::From from) {
-                    chronicle_.attached(member, from);
+    Attacher::Callbacks callbacks() {
+        return {[this](const AttachedProcess& member, history::Follower::StartPosition from) {
+                    history_thread_.process_attached(member, from);
                 },
-                [this](const Roster::Member& member) {
+                [this](const AttachedProcess& member, census::Ending ending) {
                     classic_wire_.ended(member.number);
                     census::Process process = member.process;
-                    process.state = census::State::dead;
-                    post_mortems_.add({std::move(process), view::read_here().time_ns});
-                    chronicle_.died(member.number);
+                    process.state = census::ProcessState::dead;
+                    post_mortems_.add({std::move(process), view::read_here().time_ns, ending});
+                    history_thread_.process_ended(member.number);
                 },
-                [this](uint32_t pid, const std::string& why) {
-                    event_log_.note("! [PID " + std::to_string(pid) + "] " + why);
-                }};
+                [this](User user, uint32_t pid, const std::string& why) {
+                    refusals_.write(user, "! [PID " + std::to_string(pid) + "] " + why);
+                },
+                [this] { post_mortems_.measure(); }};
     }
 
     base::Expected<void> listen() {
@@ -140,16 +165,16 @@ private:
         }
         const auto port = server_.listen_tcp(options_.listen->host, options_.listen->port);
         if (port) {
-            where_ = " and on http://" + Address{options_.listen->host, *port}.text();
-        } else if (port.error().code == Error::Code::refused && !options_.listen_was_asked_for) {
-            complain("nothing is answered over TCP: " + port.error().text);
+            where_ = " and on http://" + ListenAddress{options_.listen->host, *port}.text();
+        } else if (port.error().code == Error::Code::refused && !options_.is_listen_explicit) {
+            report_error("not listening on TCP: " + port.error().text);
         } else {
             return tl::unexpected(port.error());
         }
         return {};
     }
 
-    // Where another serves the classic wire, or its standard place can't be had, the rest works as well without it.
+    // The daemon works without the classic wire if another server has its socket, or if the default path cannot be used.
     base::Expected<void> listen_classic() {
         const std::string path = classic_wire_path(options_);
         auto listening = path.empty() ? base::Expected<void>() : classic_wire_.listen(path);
@@ -159,56 +184,74 @@ private:
         if (listening.error().code != Error::Code::refused && !options_.classic_wire.empty()) {
             return tl::unexpected(std::move(listening.error()));
         }
-        complain("clients of the classic wire are not served: " + listening.error().text);
+        report_error("not serving the classic wire: " + listening.error().text);
         return {};
     }
 
-    // Nobody is told any more, then whoever still works is waited for, then all goes in the order of its making.
+    // Stops the sources of work, then joins the threads. Members are destroyed in reverse order of declaration.
     void finish() {
-        notify_.stopping();
+        notifier_.stopping();
         classic_wire_.stop();
         attacher_.stop();
-        host_watch_.stop();
+        host_poller_.stop();
         api_.stop();
         server_.stop();
-        workers_.join();
-        chronicle_.stop();
-        history_thread_.join();
-        say("ttmemd has ended");
+        workers_.stop();
+        scanner_.join();
+        history_thread_.stop();
+        history_executor_.join();
+        log_line("ttmemd has ended");
     }
 
-    void say(const std::string& text) {
+    void log_line(const std::string& text) {
         if (!options_.quiet) {
-            output_.line(text);
+            log_writer_.line(text);
         }
     }
 
+    // On a worker.
     void describe(view::SelfView& self) const {
         self.version = TTMEM_VERSION;
         self.pid = static_cast<uint32_t>(getpid());
         self.uptime_ns = segment::monotonic_now() - started_ns_;
-        self.cpu_ns = cpu_ns();
+        self.cpu_ns = base::clock_ns(CLOCK_PROCESS_CPUTIME_ID);
         self.memory_bytes = private_bytes();
-        for (const Roster::Member& member : roster_.members()) {
+        for (const AttachedProcess& member : process_table_.members()) {
             self.segment_bytes += member.process.ledger->resident_bytes();
         }
-        self.connections = server_.counts().connections;
+        const http::Server::Statistics served = server_.statistics();
+        self.connections = served.connections;
+        self.log_lines_lost = event_log_.lost();
+        self.failed_tasks = workers_.failed_tasks() + served.failures + failed_steps();
+        self.processes_missed = process_table_.missed();
+        daemon::describe(*budgets_, self);
     }
 
-    const Options& options_;
+    uint64_t failed_steps() const {
+        const std::lock_guard lock(failed_steps_mutex_);
+        return failed_steps_;
+    }
+
+    const DaemonOptions& options_;
     RuntimeDirectory directory_;
     const uint64_t started_ns_ = segment::monotonic_now();
     std::string where_;
-    Output output_;
+    const std::shared_ptr<Budgets> budgets_ = std::make_shared<Budgets>();  // everything gives back to it
+    LogWriter log_writer_;
     EventLog event_log_;
+    RefusalLog refusals_{*budgets_, [this](const std::string& line) { event_log_.write_note(line); }};
     asio::io_context loop_{1};
-    Notify notify_{loop_};
-    asio::thread_pool workers_{kWorkers};
-    asio::thread_pool history_thread_{1};
-    Roster roster_;
-    HostWatch host_watch_{roster_};
+    ServiceNotifier notifier_{loop_};
+    mutable std::mutex failed_steps_mutex_;
+    uint64_t failed_steps_ = 0;  // of the loop
+    FairWorkers workers_{kWorkers};
+    asio::thread_pool scanner_{1};  // scans of /proc may take long
+    asio::thread_pool history_executor_{1};
+    ProcessTable process_table_{budgets_};
+    HostPoller host_poller_{process_table_};
     PostMortems post_mortems_;
-    Chronicle chronicle_;
+    history::EventHistory history_{process_table_.device_ids()};
+    HistoryThread history_thread_;
     Attacher attacher_;
     ClassicWire classic_wire_;
     Api api_;
@@ -218,22 +261,24 @@ private:
 
 }  // namespace
 
-int run_daemon(const Options& options) {
+int run_daemon(const DaemonOptions& options) {
     std::signal(SIGPIPE, SIG_IGN);
+    // Each further arena would keep memory of answers that others can't use.
+    mallopt(M_ARENA_MAX, 2);
     raise_descriptor_limit();
     AccessRules rules{{}, ttmem_group()};
     if (!options.token_file.empty()) {
         auto token = read_token(options.token_file);
         if (!token) {
-            complain(token.error().text);
+            report_error(token.error().text);
             return 1;
         }
         rules.token = std::move(*token);
     }
     const std::filesystem::path wanted = options.runtime_dir;
-    auto directory = RuntimeDirectory::take(wanted.empty() ? RuntimeDirectory::standard() : wanted);
+    auto directory = RuntimeDirectory::acquire(wanted.empty() ? RuntimeDirectory::standard() : wanted);
     if (!directory) {
-        complain(directory.error().text);
+        report_error(directory.error().text);
         return 1;
     }
     return Daemon(options, std::move(*directory), std::move(rules)).run();

@@ -7,32 +7,32 @@ namespace ttmem::daemon {
 
 namespace {
 
-// Three signs of life in the time after which the manager gives up: one may be late.
-constexpr uint64_t kPingsInTime = 3;
+// Three messages per watchdog timeout, so that one may be late.
+constexpr uint64_t kPingsPerTimeout = 3;
 
 }  // namespace
 
-Notify::Notify(boost::asio::io_context& loop) : timer_(loop) {
-    uint64_t patience_us = 0;
-    if (sd_watchdog_enabled(0, &patience_us) > 0) {
-        interval_ = std::chrono::microseconds(patience_us / kPingsInTime);
+ServiceNotifier::ServiceNotifier(boost::asio::io_context& loop) : timer_(loop) {
+    uint64_t timeout_us = 0;
+    if (sd_watchdog_enabled(0, &timeout_us) > 0) {
+        interval_ = std::chrono::microseconds(timeout_us / kPingsPerTimeout);
     }
 }
 
-void Notify::ready() {
+void ServiceNotifier::ready() {
     sd_notify(0, "READY=1");
     ping();
 }
 
-// The manager waits for the end from now on, with a limit of its own.
-void Notify::stopping() {
+// From here on the manager applies its own stop timeout.
+void ServiceNotifier::stopping() {
     timer_.cancel();
     interval_ = std::chrono::microseconds(0);
     sd_notify(0, "STOPPING=1");
 }
 
-// From the loop and not from a thread of its own: a daemon whose loop hangs answers nobody, and should be started again.
-void Notify::ping() {
+// Runs on the loop and not on its own thread: a daemon whose loop hangs serves nobody and should be restarted.
+void ServiceNotifier::ping() {
     if (interval_.count() == 0) {
         return;
     }

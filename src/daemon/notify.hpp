@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What a service manager is told (sd_notify): that the daemon answers, that it ends, and, where it asks for that, that the
-// loop still turns. Where none is there, nothing happens.
+// Messages to the service manager (sd_notify): ready, stopping, and watchdog messages if it asks for them. Does nothing without
+// a service manager.
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/steady_timer.hpp>
@@ -10,9 +10,9 @@
 
 namespace ttmem::daemon {
 
-class Notify {
+class ServiceNotifier {
 public:
-    explicit Notify(boost::asio::io_context& loop);
+    explicit ServiceNotifier(boost::asio::io_context& loop);
 
     void ready();
     void stopping();
@@ -21,7 +21,7 @@ private:
     void ping();
 
     boost::asio::steady_timer timer_;
-    std::chrono::microseconds interval_{0};  // 0: nobody asks for signs of life
+    std::chrono::microseconds interval_{0};  // 0: the manager wants no watchdog messages
 };
 
 }  // namespace ttmem::daemon

@@ -17,8 +17,8 @@
 namespace ttmem::daemon {
 namespace {
 
-// Stands for the service manager: the datagram socket that $NOTIFY_SOCKET names.
-class NotifyTest : public testing::Test {
+// Acts as the service manager, with the datagram socket that $NOTIFY_SOCKET names.
+class ServiceNotifierTest : public testing::Test {
 protected:
     void SetUp() override {
         const std::string name = "@ttmem-notify-test-" + std::to_string(getpid());
@@ -40,7 +40,7 @@ protected:
         }
     }
 
-    std::optional<std::string> told() {
+    std::optional<std::string> next_message() {
         std::array<char, 256> text{};
         const ssize_t length = recv(manager_.get(), text.data(), text.size(), MSG_DONTWAIT);
         return length < 0 ? std::nullopt
@@ -51,49 +51,49 @@ protected:
     base::Descriptor manager_;
 };
 
-TEST_F(NotifyTest, TheManagerHearsOfTheStartAndOfTheEnd) {
-    Notify notify(loop_);
-    EXPECT_EQ(told(), std::nullopt);
-    notify.ready();
-    EXPECT_EQ(told(), "READY=1");
-    notify.stopping();
-    EXPECT_EQ(told(), "STOPPING=1");
-    EXPECT_EQ(told(), std::nullopt);
-    EXPECT_EQ(loop_.run(), 0u) << "nobody asked for signs of life";
+TEST_F(ServiceNotifierTest, ReportsStartAndStopToTheManager) {
+    ServiceNotifier notifier(loop_);
+    EXPECT_EQ(next_message(), std::nullopt);
+    notifier.ready();
+    EXPECT_EQ(next_message(), "READY=1");
+    notifier.stopping();
+    EXPECT_EQ(next_message(), "STOPPING=1");
+    EXPECT_EQ(next_message(), std::nullopt);
+    EXPECT_EQ(loop_.run(), 0u) << "no watchdog messages are wanted";
 }
 
-TEST_F(NotifyTest, SignsOfLifeComeFromTheLoopUntilTheEnd) {
+TEST_F(ServiceNotifierTest, SendsWatchdogMessagesFromTheLoopUntilTheEnd) {
     setenv("WATCHDOG_USEC", "3000", 1);
-    Notify notify(loop_);
-    notify.ready();
-    EXPECT_EQ(told(), "READY=1");
-    EXPECT_EQ(told(), "WATCHDOG=1");
-    EXPECT_EQ(told(), std::nullopt) << "the loop does not turn yet";
+    ServiceNotifier notifier(loop_);
+    notifier.ready();
+    EXPECT_EQ(next_message(), "READY=1");
+    EXPECT_EQ(next_message(), "WATCHDOG=1");
+    EXPECT_EQ(next_message(), std::nullopt) << "the loop does not run yet";
     for (int i = 0; i < 3; ++i) {
         EXPECT_EQ(loop_.run_one(), 1u);
-        EXPECT_EQ(told(), "WATCHDOG=1");
+        EXPECT_EQ(next_message(), "WATCHDOG=1");
     }
-    notify.stopping();
-    EXPECT_EQ(told(), "STOPPING=1");
+    notifier.stopping();
+    EXPECT_EQ(next_message(), "STOPPING=1");
     loop_.run();
-    EXPECT_EQ(told(), std::nullopt);
+    EXPECT_EQ(next_message(), std::nullopt);
 }
 
-TEST_F(NotifyTest, AWatchdogOfAnotherProcessIsNotOurs) {
+TEST_F(ServiceNotifierTest, IgnoresTheWatchdogOfAnotherProcess) {
     setenv("WATCHDOG_USEC", "3000", 1);
     setenv("WATCHDOG_PID", "1", 1);
-    Notify notify(loop_);
-    notify.ready();
-    EXPECT_EQ(told(), "READY=1");
-    EXPECT_EQ(told(), std::nullopt);
+    ServiceNotifier notifier(loop_);
+    notifier.ready();
+    EXPECT_EQ(next_message(), "READY=1");
+    EXPECT_EQ(next_message(), std::nullopt);
 }
 
-TEST_F(NotifyTest, WithoutAManagerNothingHappens) {
+TEST_F(ServiceNotifierTest, DoesNothingWithoutAManager) {
     unsetenv("NOTIFY_SOCKET");
-    Notify notify(loop_);
-    notify.ready();
-    notify.stopping();
-    EXPECT_EQ(told(), std::nullopt);
+    ServiceNotifier notifier(loop_);
+    notifier.ready();
+    notifier.stopping();
+    EXPECT_EQ(next_message(), std::nullopt);
 }
 
 }  // namespace

@@ -10,7 +10,9 @@
 #include <iostream>
 #include <iterator>
 #include <map>
+#include <sstream>
 
+#include "base/runtime_directory.hpp"
 #include "daemon/config.hpp"
 #include "daemon/http/query.hpp"
 
@@ -24,17 +26,28 @@ constexpr int kUsageError = 2;
 constexpr char kOldServer[] = "allocation_server_poc";
 constexpr char kClassicSocket[] = "/tmp/tt_allocation_server.sock";
 
-const std::map<std::string, LogEvents> kLogLevels = {
-    {"off", LogEvents::off}, {"summary", LogEvents::summary}, {"all", LogEvents::all}};
+const std::map<std::string, EventLogLevel> kLogLevels = {
+    {"off", EventLogLevel::off}, {"summary", EventLogLevel::summary}, {"all", EventLogLevel::all}};
 
 base::Expected<std::string> read_file(const std::string& path) {
     std::ifstream file(path);
-    std::string text{std::istreambuf_iterator<char>(file), {}};
-    if (!file.is_open() || file.bad()) {
+    std::ostringstream text;
+    // A folder opens, but cannot be read.
+    if (!file.is_open() || (file.peek() != std::ifstream::traits_type::eof() && !(text << file.rdbuf())) ||
+        file.bad()) {
         return base::error(Error::Code::failed,
                            "can't read the configuration " + path + ": " + std::strerror(errno));
     }
-    return text;
+    return text.str();
+}
+
+std::string describe_unexpected(const std::vector<std::string>& arguments) {
+    const auto option = std::find_if(arguments.begin(), arguments.end(),
+                                     [](const std::string& text) { return text.starts_with('-'); });
+    const std::string help = " (ttmemd --help lists the options)";
+    return option != arguments.end() ? "unknown option " + *option + help
+           : arguments.empty()       ? "unexpected argument" + help
+                                     : "unexpected argument '" + arguments.front() + "'" + help;
 }
 
 ParsedOptions refusal(const std::string& text) {
@@ -44,17 +57,17 @@ ParsedOptions refusal(const std::string& text) {
 
 }  // namespace
 
-bool Address::is_loopback() const {
+bool ListenAddress::is_loopback() const {
     boost::system::error_code error;
     return boost::asio::ip::make_address(host, error).is_loopback() && !error;
 }
 
-std::string Address::text() const {
+std::string ListenAddress::text() const {
     const bool has_colons = host.find(':') != std::string::npos;
     return (has_colons ? "[" + host + "]" : host) + ":" + std::to_string(port);
 }
 
-base::Expected<Address> parse_address(const std::string& text) {
+base::Expected<ListenAddress> parse_address(const std::string& text) {
     const size_t colon = std::min(text.rfind(':'), text.size());
     std::string host = text.substr(0, colon);
     const uint64_t port =
@@ -66,14 +79,15 @@ base::Expected<Address> parse_address(const std::string& text) {
     boost::system::error_code error;
     boost::asio::ip::make_address(host, error);
     if (error || port > UINT16_MAX) {
-        return base::error(Error::Code::refused,
-                           "'" + text + "' is no address to listen on (127.0.0.1:9479, [::1]:9479, or none)");
+        return base::error(
+            Error::Code::refused,
+            "'" + text + "' is not an address to listen on (valid: 127.0.0.1:9479, [::1]:9479, none)");
     }
-    return Address{host, static_cast<uint16_t>(port)};
+    return ListenAddress{host, static_cast<uint16_t>(port)};
 }
 
-base::Expected<void> set_listen(Options& options, const std::string& text) {
-    options.listen_was_asked_for = true;
+base::Expected<void> set_listen(DaemonOptions& options, const std::string& text) {
+    options.is_listen_explicit = true;
     if (text == "none") {
         options.listen.reset();
         return {};
@@ -86,21 +100,21 @@ base::Expected<void> set_listen(Options& options, const std::string& text) {
     return {};
 }
 
-base::Expected<void> set_log_events(Options& options, const std::string& text) {
+base::Expected<void> set_log_events(DaemonOptions& options, const std::string& text) {
     const auto level = kLogLevels.find(text);
     if (level == kLogLevels.end()) {
         return base::error(Error::Code::refused,
-                           "'" + text + "' is no level of the event log (off, summary, all)");
+                           "'" + text + "' is not a level of the event log (valid: off, summary, all)");
     }
     options.log_events = level->second;
     return {};
 }
 
-std::string classic_wire_path(const Options& options) {
+std::string classic_wire_path(const DaemonOptions& options) {
     if (!options.classic_wire.empty()) {
         return options.classic_wire == "none" ? "" : options.classic_wire;
     }
-    const char* named = std::getenv("TTMEM_RUNTIME_DIR");
+    const char* named = base::runtime_directories().named;
     const std::string directory = !options.runtime_dir.empty() ? options.runtime_dir
                                   : named != nullptr           ? named
                                                                : "";
@@ -109,16 +123,17 @@ std::string classic_wire_path(const Options& options) {
 
 ParsedOptions parse_options(int argument_count, char** arguments) {
     CLI::App app(
-        "ttmemd: one truth about the device memory of this host. Runs in the foreground until it is told to "
-        "end.",
+        "ttmemd tracks device memory on this host and serves the figures to ttmem, HTTP clients and "
+        "Prometheus. "
+        "Runs in the foreground until SIGTERM or Ctrl-C.",
         "ttmemd");
     app.footer(
         "Examples:\n"
-        "  ttmemd                                   events of note on standard output\n"
-        "  ttmemd --log-events all > out.log        every allocation and free, one line a device\n"
-        "  ttmemd --listen none --quiet             the Unix socket alone, no output\n"
+        "  ttmemd                                   log processes, failures and gaps to standard output\n"
+        "  ttmemd --log-events all > out.log        log every allocation and free, one line per device\n"
+        "  ttmemd --listen none --quiet             Unix socket only, no output\n"
         "  ttmemd --listen 0.0.0.0:9479 --token-file /etc/ttmem/token\n"
-        "Faces: ttmem status, ttmem ps, ttmem allocations, ttmem post-mortem.");
+        "To read the figures: ttmem status, ttmem top, ttmem allocations.");
     app.set_version_flag("--version", "ttmemd " TTMEM_VERSION);
     std::string config;
     std::string runtime_dir;
@@ -127,36 +142,38 @@ ParsedOptions parse_options(int argument_count, char** arguments) {
     std::string classic_wire;
     std::string log_events;
     bool quiet = false;
-    app.add_option("--config", config, "read options from a TOML file; the command line wins")
+    app.add_option("--config", config, "read options from a TOML file; the command line takes precedence")
         ->type_name("FILE");
     app.add_option(
            "--runtime-dir", runtime_dir,
-           "where its sockets are (else $TTMEM_RUNTIME_DIR, /run/ttmem as root, $XDG_RUNTIME_DIR/ttmem or "
-           "/tmp/ttmem-UID)")
+           "directory of the sockets [$TTMEM_RUNTIME_DIR, else /run/ttmem as root, $XDG_RUNTIME_DIR/ttmem or "
+           "/tmp/ttmem-UID]")
         ->type_name("DIR");
-    app.add_option("--listen", listen, "answer HTTP here too; 'none' for nowhere [127.0.0.1:9479]")
+    app.add_option("--listen", listen, "serve HTTP on this TCP address too, or 'none' [127.0.0.1:9479]")
         ->type_name("ADDR:PORT");
     app.add_option("--token-file", token_file,
-                   "who sends this token over TCP sees all; without one, totals alone")
+                   "TCP clients that send this token see all details; others see totals")
         ->type_name("FILE");
     app.add_option("--classic-wire", classic_wire,
-                   "serve clients of the old allocation server here; 'none' for nowhere "
-                   "[/tmp/tt_allocation_server.sock, or classic.sock in a runtime directory that was named]")
+                   "socket for clients of the earlier allocation server, or 'none' "
+                   "[/tmp/tt_allocation_server.sock, or classic.sock in an explicit runtime directory]")
         ->type_name("PATH");
     app.add_option(
            "--log-events", log_events,
-           "off, summary (processes, failures, gaps) or all (every event, one line a device) [summary]")
+           "off, summary (processes, failures, gaps) or all (every event, one line per device) [summary]")
         ->type_name("LEVEL");
-    app.add_flag("--quiet", quiet, "nothing on standard output");
+    app.add_flag("--quiet", quiet, "write nothing to standard output");
     try {
         app.parse(argument_count, arguments);
+    } catch (const CLI::ExtrasError&) {
+        return refusal(describe_unexpected(app.remaining()));
     } catch (const CLI::ParseError& problem) {
         return {std::nullopt, app.exit(problem, std::cout, std::cerr) == 0 ? 0 : kUsageError};
     }
 
-    Options options;
+    DaemonOptions options;
     if (argument_count > 0 && std::filesystem::path(arguments[0]).filename() == kOldServer) {
-        options.log_events = LogEvents::all;
+        options.log_events = EventLogLevel::all;
     }
     if (!config.empty()) {
         const auto text = read_file(config);
@@ -184,7 +201,7 @@ ParsedOptions parse_options(int argument_count, char** arguments) {
     if (options.listen && !options.listen->is_loopback() && options.token_file.empty()) {
         return refusal(
             "listening on " + options.listen->text() +
-            " opens this host's figures to the network: give a --token-file, or listen on 127.0.0.1");
+            " serves this host's figures to the network: add --token-file, or listen on 127.0.0.1");
     }
     return {std::move(options), 0};
 }

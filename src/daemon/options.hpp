@@ -1,54 +1,54 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What ttmemd was told: by its command line, by a TOML file, and by neither. The command line wins.
+// Options of ttmemd from the command line, from a TOML file, and their defaults. The command line takes precedence.
 
 #include <cstdint>
 #include <optional>
 #include <string>
 
 #include "base/error.hpp"
-#include "daemon/event_log.hpp"
-#include "daemon/post_mortems.hpp"
+#include "daemon/log/event_log.hpp"
+#include "daemon/watch/post_mortems.hpp"
 
 namespace ttmem::daemon {
 
-struct Address {
-    std::string host;  // digits: "127.0.0.1", "::1"
+struct ListenAddress {
+    std::string host;  // numeric: "127.0.0.1", "::1"
     uint16_t port = 0;
 
     bool is_loopback() const;
     std::string text() const;  // "127.0.0.1:9479", "[::1]:9479"
-    bool operator==(const Address&) const = default;
+    bool operator==(const ListenAddress&) const = default;
 };
 
 // "127.0.0.1:9479", "[::1]:0", "localhost:9479".
-base::Expected<Address> parse_address(const std::string& text);
+base::Expected<ListenAddress> parse_address(const std::string& text);
 
-struct Options {
-    std::string runtime_dir;  // empty: the standard one
-    std::optional<Address> listen = Address{"127.0.0.1", 9479};
-    bool listen_was_asked_for = false;
+struct DaemonOptions {
+    std::string runtime_dir;  // empty: the default
+    std::optional<ListenAddress> listen = ListenAddress{"127.0.0.1", 9479};
+    bool is_listen_explicit = false;
     std::string token_file;
-    std::string classic_wire;  // the path of its socket, or "none"; empty: the standard one
-    LogEvents log_events = LogEvents::summary;
+    std::string classic_wire;  // the path of its socket, or "none"; empty: the default
+    EventLogLevel log_events = EventLogLevel::summary;
     bool quiet = false;
-    PostMortems::Limits post_mortems;
+    PostMortemCapacity post_mortems;
 };
 
-// Puts what a TOML text says into options; an error names the line. `name` is what errors call it.
-base::Expected<void> read_config(const std::string& text, const std::string& name, Options& options);
+// Sets options from a TOML text. Errors name the line, and the file as `name`.
+base::Expected<void> read_config(const std::string& text, const std::string& name, DaemonOptions& options);
 
-// Where the classic wire is served; empty: nowhere. The clients in the field know one path alone. But a daemon in a runtime
-// directory that somebody named is one of several, and has a socket in that directory: it must not take the others' clients.
-std::string classic_wire_path(const Options& options);
+// The socket of the classic wire; empty if it is not served. Existing clients know one fixed path. A daemon with an explicit
+// runtime directory may be one of several, so it uses a socket in that directory and takes no clients from the others.
+std::string classic_wire_path(const DaemonOptions& options);
 
 struct ParsedOptions {
-    std::optional<Options> options;
-    int exit_code = 0;  // where there are none: help was asked for (0), or the command line is wrong (2)
+    std::optional<DaemonOptions> options;
+    int exit_code = 0;  // without options: 0 after --help and --version, 2 after a usage error
 };
 
-// Called by the name of the old server (a link), it writes the log that the old server wrote.
+// Under the name of the earlier allocation server (a link), the default is the log that that server wrote.
 ParsedOptions parse_options(int argument_count, char** arguments);
 
 }  // namespace ttmem::daemon

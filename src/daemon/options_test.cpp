@@ -19,29 +19,29 @@ ParsedOptions parse(std::vector<std::string> words) {
     return parse_options(static_cast<int>(arguments.size()), arguments.data());
 }
 
-TEST(Address, IsANumberAndAPort) {
-    EXPECT_EQ(parse_address("127.0.0.1:9479").value(), (Address{"127.0.0.1", 9479}));
-    EXPECT_EQ(parse_address("localhost:1").value(), (Address{"127.0.0.1", 1}));
-    EXPECT_EQ(parse_address("[::1]:0").value(), (Address{"::1", 0}));
-    EXPECT_EQ((Address{"::1", 5}.text()), "[::1]:5");
+TEST(ListenAddress, IsANumericAddressAndAPort) {
+    EXPECT_EQ(parse_address("127.0.0.1:9479").value(), (ListenAddress{"127.0.0.1", 9479}));
+    EXPECT_EQ(parse_address("localhost:1").value(), (ListenAddress{"127.0.0.1", 1}));
+    EXPECT_EQ(parse_address("[::1]:0").value(), (ListenAddress{"::1", 0}));
+    EXPECT_EQ((ListenAddress{"::1", 5}.text()), "[::1]:5");
     for (const char* wrong :
          {"", ":", "9479", "127.0.0.1", "127.0.0.1:", "127.0.0.1:65536", "127.0.0.1:x", "host:1"}) {
         EXPECT_FALSE(parse_address(wrong)) << wrong;
     }
-    EXPECT_TRUE((Address{"127.1.2.3", 1}.is_loopback()));
-    EXPECT_FALSE((Address{"0.0.0.0", 1}.is_loopback()));
-    EXPECT_FALSE((Address{"::", 1}.is_loopback()));
+    EXPECT_TRUE((ListenAddress{"127.1.2.3", 1}.is_loopback()));
+    EXPECT_FALSE((ListenAddress{"0.0.0.0", 1}.is_loopback()));
+    EXPECT_FALSE((ListenAddress{"::", 1}.is_loopback()));
 }
 
-TEST(Options, OfNoWordsAreTheStandardOnes) {
+TEST(Options, HaveDefaultsWithoutArguments) {
     const auto parsed = parse({});
     ASSERT_TRUE(parsed.options);
-    EXPECT_EQ(parsed.options->listen, (Address{"127.0.0.1", 9479}));
-    EXPECT_FALSE(parsed.options->listen_was_asked_for);
-    EXPECT_EQ(parsed.options->log_events, LogEvents::summary);
+    EXPECT_EQ(parsed.options->listen, (ListenAddress{"127.0.0.1", 9479}));
+    EXPECT_FALSE(parsed.options->is_listen_explicit);
+    EXPECT_EQ(parsed.options->log_events, EventLogLevel::summary);
 }
 
-TEST(Options, TheClassicWireIsAtItsOldPlaceUnlessADirectoryWasNamed) {
+TEST(Options, TheClassicSocketIsAtItsOldPathUnlessADirectoryIsNamed) {
     unsetenv("TTMEM_RUNTIME_DIR");
     EXPECT_EQ(classic_wire_path(*parse({}).options), "/tmp/tt_allocation_server.sock");
     EXPECT_EQ(classic_wire_path(*parse({"--runtime-dir", "/x"}).options), "/x/classic.sock");
@@ -50,18 +50,18 @@ TEST(Options, TheClassicWireIsAtItsOldPlaceUnlessADirectoryWasNamed) {
     setenv("TTMEM_RUNTIME_DIR", "/z", 1);
     EXPECT_EQ(classic_wire_path(*parse({}).options), "/z/classic.sock");
     unsetenv("TTMEM_RUNTIME_DIR");
-    Options options;
+    DaemonOptions options;
     ASSERT_TRUE(read_config("classic_wire = '/c'", "ttmemd.toml", options));
     EXPECT_EQ(classic_wire_path(options), "/c");
 }
 
-TEST(Options, TheNameOfTheOldServerMeansItsLog) {
+TEST(Options, TheOldServersNameSelectsItsLog) {
     std::string name = "/usr/bin/allocation_server_poc";
     char* arguments[] = {name.data(), nullptr};
-    EXPECT_EQ(parse_options(1, arguments).options->log_events, LogEvents::all);
+    EXPECT_EQ(parse_options(1, arguments).options->log_events, EventLogLevel::all);
 }
 
-TEST(Options, ANetworkWithoutATokenIsRefused) {
+TEST(Options, ListeningOnTheNetworkNeedsAToken) {
     EXPECT_FALSE(parse({"--listen", "0.0.0.0:9479"}).options);
     EXPECT_FALSE(parse({"--listen", "[::]:9479"}).options);
     EXPECT_TRUE(parse({"--listen", "0.0.0.0:9479", "--token-file", "/x"}).options);
@@ -69,7 +69,7 @@ TEST(Options, ANetworkWithoutATokenIsRefused) {
     EXPECT_FALSE(parse({"--listen", "none"}).options->listen);
 }
 
-TEST(Options, WrongOnesAreAUsageError) {
+TEST(Options, InvalidOptionsAreAUsageError) {
     for (const std::vector<std::string>& words :
          std::vector<std::vector<std::string>>{{"--log-events", "much"},
                                                {"--listen", "here"},
@@ -82,23 +82,23 @@ TEST(Options, WrongOnesAreAUsageError) {
     }
 }
 
-TEST(Config, SetsWhatTheCommandLineDoesNot) {
+TEST(Config, SetsWhatTheCommandLineLeavesOut) {
     char name[] = "/tmp/ttmem-config-XXXXXX";
     close(mkstemp(name));
     std::ofstream(name) << "log_events = \"all\"\nlisten = \"127.0.0.1:1\"\n[post_mortems]\nnumber = 3\n";
     const auto parsed = parse({"--config", name, "--listen", "127.0.0.1:2"});
     std::filesystem::remove(name);
     ASSERT_TRUE(parsed.options);
-    EXPECT_EQ(parsed.options->log_events, LogEvents::all);
+    EXPECT_EQ(parsed.options->log_events, EventLogLevel::all);
     EXPECT_EQ(parsed.options->listen->port, 2);
     EXPECT_EQ(parsed.options->post_mortems.number, 3u);
 }
 
-TEST(Config, AMistakeIsNamedWithItsLine) {
+TEST(Config, AnErrorNamesTheLine) {
     for (const char* text :
          {"\nquiet = 1", "\nlisten = \"here\"", "\nnonsense = 1", "\nlog_events = \"much\"",
           "\n= =", "\n[post_mortems]\nnumber = 0", "\nruntime_dir = 5", "\npost_mortems = 5"}) {
-        Options options;
+        DaemonOptions options;
         const auto read = read_config(text, "ttmemd.toml", options);
         ASSERT_FALSE(read) << text;
         EXPECT_EQ(read.error().text.find("ttmemd.toml, line "), 0u) << read.error().text;

@@ -22,7 +22,7 @@ std::string read_source(const std::string& path) {
     return {std::istreambuf_iterator<char>(file), {}};
 }
 
-// The file as it is when somebody has taken the '#' from every option.
+// The file with every option uncommented.
 std::string with_every_option() {
     std::istringstream lines(read_source("packaging/ttmemd.toml"));
     const std::regex option(R"(^#(\w+ = .*|\[\w+\])$)");
@@ -33,14 +33,14 @@ std::string with_every_option() {
     return result;
 }
 
-TEST(PackagedConfig, AsItIsChangesNothing) {
+TEST(PackagedConfig, SetsNothingAsInstalled) {
     const toml::table table = toml::parse(read_source("packaging/ttmemd.toml"));
     EXPECT_TRUE(table.empty());
 }
 
-TEST(PackagedConfig, ShowsOfEachOptionTheValueThatCountsWithoutIt) {
-    const Options standard;
-    Options read;
+TEST(PackagedConfig, ShowsTheDefaultOfEachOption) {
+    const DaemonOptions standard;
+    DaemonOptions read;
     const auto result = read_config(with_every_option(), "ttmemd.toml", read);
     ASSERT_TRUE(result) << result.error().text;
     EXPECT_EQ(read.listen, standard.listen);
@@ -51,7 +51,7 @@ TEST(PackagedConfig, ShowsOfEachOptionTheValueThatCountsWithoutIt) {
     EXPECT_EQ(read.post_mortems.bytes, standard.post_mortems.bytes);
 }
 
-TEST(PackagedConfig, HasEveryOptionThatTheDaemonKnows) {
+TEST(PackagedConfig, ListsEveryOption) {
     const std::string reader = read_source("src/daemon/config.cpp");
     const std::regex known(R"re(key == "(\w+)")re");
     std::set<std::string> wanted;
@@ -59,7 +59,7 @@ TEST(PackagedConfig, HasEveryOptionThatTheDaemonKnows) {
          match != std::sregex_iterator(); ++match) {
         wanted.insert((*match)[1]);
     }
-    ASSERT_TRUE(wanted.contains("listen")) << "config.cpp asks for its keys in another way now";
+    ASSERT_TRUE(wanted.contains("listen")) << "this test no longer finds the keys in config.cpp";
 
     std::set<std::string> shown;
     for (const auto& [key, node] : toml::parse(with_every_option())) {

@@ -8,8 +8,10 @@
 
 #include <array>
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
+
+#include "base/environment.hpp"
+#include "base/runtime_directory.hpp"
 
 namespace ttmem::daemon {
 
@@ -30,47 +32,42 @@ std::string read_owner(int file) {
 }  // namespace
 
 std::filesystem::path RuntimeDirectory::standard() {
-    if (const char* named = std::getenv("TTMEM_RUNTIME_DIR"); named != nullptr && *named != '\0') {
-        return named;
+    const base::RuntimeDirectories directories = base::runtime_directories();
+    if (directories.named != nullptr) {
+        return directories.named;
     }
-    // What systemd made for the unit, which runs as a user of its own (RuntimeDirectory=). Another service's is not for this.
-    if (const char* given = std::getenv("RUNTIME_DIRECTORY");
+    // The directory that systemd made for the unit (RuntimeDirectory=), whose user is not root. That of another service is ignored.
+    if (const char* given = base::environment("RUNTIME_DIRECTORY");
         given != nullptr && std::filesystem::path(given).filename() == "ttmem") {
         return given;
     }
-    if (geteuid() == 0) {
-        return "/run/ttmem";
-    }
-    if (const char* runtime = std::getenv("XDG_RUNTIME_DIR"); runtime != nullptr && *runtime != '\0') {
-        return std::filesystem::path(runtime) / "ttmem";
-    }
-    return "/tmp/ttmem-" + std::to_string(geteuid());
+    return geteuid() == 0 ? base::kHostRuntimeDirectory : directories.of_user;
 }
 
-base::Expected<RuntimeDirectory> RuntimeDirectory::take(const std::filesystem::path& wanted) {
+base::Expected<RuntimeDirectory> RuntimeDirectory::acquire(const std::filesystem::path& path) {
     RuntimeDirectory directory;
-    directory.path_ = wanted;
-    const bool is_for_all = wanted == "/run/ttmem";
-    if (mkdir(wanted.c_str(), is_for_all ? 0755 : 0700) != 0 && errno != EEXIST) {
-        return base::error(Error::Code::failed, "can't make the runtime directory " + wanted.string() + ": " +
-                                                    reason() + " (name another with --runtime-dir)");
+    directory.path_ = path;
+    const bool is_for_all = path == base::kHostRuntimeDirectory;
+    if (mkdir(path.c_str(), is_for_all ? 0755 : 0700) != 0 && errno != EEXIST) {
+        return base::error(Error::Code::failed, "can't create the runtime directory " + path.string() + ": " +
+                                                    reason() + " (choose another with --runtime-dir)");
     }
     struct stat info {};
-    if (lstat(wanted.c_str(), &info) != 0 || !S_ISDIR(info.st_mode)) {
+    if (lstat(path.c_str(), &info) != 0 || !S_ISDIR(info.st_mode)) {
         return base::error(Error::Code::refused,
-                           wanted.string() + " is no directory (name another with --runtime-dir)");
+                           path.string() + " is not a directory (choose another with --runtime-dir)");
     }
     if (info.st_uid != geteuid()) {
         return base::error(Error::Code::refused,
-                           "the runtime directory " + wanted.string() +
-                               " belongs to another user (name another with --runtime-dir)");
+                           "the runtime directory " + path.string() +
+                               " belongs to another user (choose another with --runtime-dir)");
     }
     if ((info.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
-        return base::error(Error::Code::refused, "the runtime directory " + wanted.string() +
+        return base::error(Error::Code::refused, "the runtime directory " + path.string() +
                                                      " can be written by others (chmod go-w " +
-                                                     wanted.string() + ")");
+                                                     path.string() + ")");
     }
-    const auto lock_file = wanted / "ttmemd.pid";
+    const auto lock_file = path / "ttmemd.pid";
     directory.lock_ =
         base::Descriptor(open(lock_file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644));
     if (!directory.lock_) {
@@ -79,7 +76,7 @@ base::Expected<RuntimeDirectory> RuntimeDirectory::take(const std::filesystem::p
     if (flock(directory.lock_.get(), LOCK_EX | LOCK_NB) != 0) {
         return base::error(Error::Code::refused,
                            "another daemon (process " + read_owner(directory.lock_.get()) + ") runs in " +
-                               wanted.string() + " (stop it, or name another directory with --runtime-dir)");
+                               path.string() + " (stop it, or choose another directory with --runtime-dir)");
     }
     const std::string pid = std::to_string(getpid()) + "\n";
     if (ftruncate(directory.lock_.get(), 0) != 0 ||

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The directory of a daemon: where its sockets are, and a lock that says that it is there. One daemon a directory.
+// The directory of a daemon: its sockets, and a lock file. A directory has one daemon at most.
 
 #include <filesystem>
 #include <string>
@@ -13,9 +13,9 @@ namespace ttmem::daemon {
 
 class RuntimeDirectory {
 public:
-    // `wanted`, or the one that this user's daemon uses. Makes it where it is missing (0755 for root's in /run, else
-    // 0700), checks that it is this user's, and takes the lock. An error says who has it.
-    static base::Expected<RuntimeDirectory> take(const std::filesystem::path& wanted);
+    // Creates `path` if it is missing (mode 0755 for /run/ttmem, else 0700), checks that it belongs to this user, and locks it.
+    // If another daemon has the lock, the error names its process.
+    static base::Expected<RuntimeDirectory> acquire(const std::filesystem::path& path);
 
     const std::filesystem::path& path() const { return path_; }
     std::filesystem::path announce_socket() const { return path_ / "announce.sock"; }
@@ -27,7 +27,7 @@ public:
 
 private:
     std::filesystem::path path_;
-    base::Descriptor lock_;  // held as long as this object lives, and by the kernel's word no longer
+    base::Descriptor lock_;  // released by the kernel when this object or the process ends
 };
 
 }  // namespace ttmem::daemon

@@ -22,34 +22,35 @@ struct RuntimeDirectoryTest : testing::Test {
     std::filesystem::path root;
 };
 
-TEST_F(RuntimeDirectoryTest, IsMadeForItsOwnerAlone) {
-    const auto directory = RuntimeDirectory::take(root / "ttmem");
+TEST_F(RuntimeDirectoryTest, IsCreatedForItsOwnerOnly) {
+    const auto directory = RuntimeDirectory::acquire(root / "ttmem");
     ASSERT_TRUE(directory) << directory.error().text;
     struct stat info {};
     ASSERT_EQ(stat((root / "ttmem").c_str(), &info), 0);
     EXPECT_EQ(info.st_mode & 0777u, 0700u);
 }
 
-TEST_F(RuntimeDirectoryTest, ASecondDaemonIsRefusedAndToldWhoIsThere) {
-    const auto first = RuntimeDirectory::take(root / "ttmem");
+TEST_F(RuntimeDirectoryTest, ASecondDaemonIsRejectedWithThePidOfTheFirst) {
+    const auto first = RuntimeDirectory::acquire(root / "ttmem");
     ASSERT_TRUE(first);
-    const auto second = RuntimeDirectory::take(root / "ttmem");
+    const auto second = RuntimeDirectory::acquire(root / "ttmem");
     ASSERT_FALSE(second);
     EXPECT_THAT(second.error().text, HasSubstr("process " + std::to_string(getpid())));
 }
 
-TEST_F(RuntimeDirectoryTest, IsFreeAgainWhenTheDaemonIsGone) {
-    { ASSERT_TRUE(RuntimeDirectory::take(root / "ttmem")); }
-    EXPECT_TRUE(RuntimeDirectory::take(root / "ttmem"));
+TEST_F(RuntimeDirectoryTest, IsFreeAgainAfterTheDaemonHasEnded) {
+    { ASSERT_TRUE(RuntimeDirectory::acquire(root / "ttmem")); }
+    EXPECT_TRUE(RuntimeDirectory::acquire(root / "ttmem"));
 }
 
-TEST_F(RuntimeDirectoryTest, AFileALinkOrADirectoryThatOthersCanWriteIsRefused) {
+TEST_F(RuntimeDirectoryTest, AFileALinkOrADirectoryThatOthersCanWriteIsRejected) {
     std::filesystem::create_directory(root / "open");
     std::filesystem::permissions(root / "open", std::filesystem::perms::all);
-    EXPECT_THAT(RuntimeDirectory::take(root / "open").error().text, HasSubstr("written by others"));
+    EXPECT_THAT(RuntimeDirectory::acquire(root / "open").error().text, HasSubstr("written by others"));
     std::filesystem::create_directory_symlink(root / "open", root / "link");
-    EXPECT_THAT(RuntimeDirectory::take(root / "link").error().text, HasSubstr("is no directory"));
-    EXPECT_THAT(RuntimeDirectory::take(root / "missing" / "deeper").error().text, HasSubstr("--runtime-dir"));
+    EXPECT_THAT(RuntimeDirectory::acquire(root / "link").error().text, HasSubstr("is not a directory"));
+    EXPECT_THAT(RuntimeDirectory::acquire(root / "missing" / "deeper").error().text,
+                HasSubstr("--runtime-dir"));
 }
 
 TEST_F(RuntimeDirectoryTest, TheEnvironmentNamesItFirst) {

@@ -28,10 +28,10 @@ Comparison compare_counters_with_ledger(const segment::Reader& reader) {
     for (size_t i = 0; i < counters.sets.size(); ++i) {
         for (uint32_t kind = 0; kind < segment::kKinds; ++kind) {
             segment::PoolTotals counted = counters.sets[i].pools[kind];
-            counted.peak = 0;  // the ledger knows none
+            counted.peak = 0;  // the ledger has no peaks
             if (counted != ledger.sets[i].pools[kind]) {
-                result.difference = {counters.sets[i].index, static_cast<segment::Kind>(kind), counted,
-                                     ledger.sets[i].pools[kind]};
+                result.difference = {counters.sets[i].index, static_cast<segment::AllocationKind>(kind),
+                                     counted, ledger.sets[i].pools[kind]};
                 return result;
             }
         }
@@ -39,7 +39,7 @@ Comparison compare_counters_with_ledger(const segment::Reader& reader) {
     return result;
 }
 
-std::optional<Difference> Audit::look(const segment::Reader& reader) {
+std::optional<Difference> Audit::compare(const segment::Reader& reader) {
     const Comparison comparison = compare_counters_with_ledger(reader);
     if (!comparison.quiet) {
         ++busy_;
@@ -49,10 +49,10 @@ std::optional<Difference> Audit::look(const segment::Reader& reader) {
     const bool lasts = comparison.difference && comparison.difference == last_;
     last_ = comparison.difference;
     if (!lasts) {
-        told_ = told_ && comparison.difference;
+        is_reported_ = is_reported_ && comparison.difference;
         return std::nullopt;
     }
-    return std::exchange(told_, true) ? std::nullopt : comparison.difference;
+    return std::exchange(is_reported_, true) ? std::nullopt : comparison.difference;
 }
 
 }  // namespace ttmem::history

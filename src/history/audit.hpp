@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The counters of a segment must equal the sums of its ledger at every quiet moment. The audit looks whether they do: one
-// process at a time, and only where nothing happened while it looked. A difference that stays is a defect of ttmem.
+// The counters of a segment must equal the sums of its ledger at every quiet moment. The audit compares them for one
+// process at a time. A comparison counts only if no event was recorded meanwhile. A lasting difference is a defect of
+// ttmem.
 
 #include <cstdint>
 #include <optional>
@@ -14,7 +15,7 @@ namespace ttmem::history {
 
 struct Difference {
     uint32_t set = 0;
-    segment::Kind kind = segment::Kind::dram;
+    segment::AllocationKind kind = segment::AllocationKind::dram;
     segment::PoolTotals counters;
     segment::PoolTotals ledger;
 
@@ -22,24 +23,24 @@ struct Difference {
 };
 
 struct Comparison {
-    bool quiet = false;                    // else nothing can be said
-    std::optional<Difference> difference;  // the first
+    bool quiet = false;                    // false: the result has no meaning
+    std::optional<Difference> difference;  // the first one
 };
 
 Comparison compare_counters_with_ledger(const segment::Reader& reader);
 
-// Of one process: a difference counts when the same one was seen at two audits in a row.
+// Audits one process. A difference is confirmed if two audits in a row find the same one.
 class Audit {
 public:
-    // Returns a difference that has just turned out to last.
-    std::optional<Difference> look(const segment::Reader& reader);
+    // Returns a difference that has just been confirmed.
+    std::optional<Difference> compare(const segment::Reader& reader);
 
     uint64_t done() const { return done_; }
-    uint64_t busy() const { return busy_; }  // looks at which something happened meanwhile
+    uint64_t busy() const { return busy_; }  // audits during which an event was recorded
 
 private:
     std::optional<Difference> last_;
-    bool told_ = false;
+    bool is_reported_ = false;
     uint64_t done_ = 0;
     uint64_t busy_ = 0;
 };

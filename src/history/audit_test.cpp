@@ -11,7 +11,7 @@
 namespace ttmem::history {
 namespace {
 
-// A copy of this process's segment, in which a test can break things.
+// A copy of this process's segment that a test can corrupt.
 class Copy {
 public:
     Copy() : mapping_(*test::own_mapping()), bytes_(mapping_.size + 64) {
@@ -50,17 +50,17 @@ TEST_F(AuditTest, EqualCountersAndLedgerAreNoDifference) {
     EXPECT_FALSE(comparison.difference);
 }
 
-TEST_F(AuditTest, ADifferenceIsToldOnceAndOnlyWhenItLasts) {
+TEST_F(AuditTest, ADifferenceIsReportedOnceAndOnlyIfItLasts) {
     const Copy copy;
     const segment::Reader reader = copy.reader();
     copy.first<segment::Pool>(segment::RegionId::pools).used.fetch_add(1);
     Audit audit;
-    EXPECT_FALSE(audit.look(reader)) << "once is no defect yet";
-    const auto difference = audit.look(reader);
+    EXPECT_FALSE(audit.compare(reader)) << "once is no defect yet";
+    const auto difference = audit.compare(reader);
     ASSERT_TRUE(difference);
     EXPECT_EQ(difference->counters.used, 101u);
     EXPECT_EQ(difference->ledger.used, 100u);
-    EXPECT_FALSE(audit.look(reader)) << "told already";
+    EXPECT_FALSE(audit.compare(reader)) << "already reported";
     EXPECT_EQ(audit.done(), 3u);
 }
 
@@ -70,21 +70,21 @@ TEST_F(AuditTest, ADifferenceThatGoesAwayIsNone) {
     segment::Pool& pool = copy.first<segment::Pool>(segment::RegionId::pools);
     Audit audit;
     pool.used.fetch_add(1);
-    EXPECT_FALSE(audit.look(reader));
+    EXPECT_FALSE(audit.compare(reader));
     pool.used.fetch_sub(1);
-    EXPECT_FALSE(audit.look(reader));
+    EXPECT_FALSE(audit.compare(reader));
     pool.used.fetch_add(1);
-    EXPECT_FALSE(audit.look(reader));
+    EXPECT_FALSE(audit.compare(reader));
 }
 
 TEST_F(AuditTest, NothingIsSaidWhileAnEventIsBeingRecorded) {
     const Copy copy;
     const segment::Reader reader = copy.reader();
     copy.first<segment::Pool>(segment::RegionId::pools).used.fetch_add(1);
-    copy.first<segment::Writer>(segment::RegionId::writers).intent.store(1);
+    copy.first<segment::WriterLine>(segment::RegionId::writers).intent.store(1);
     Audit audit;
-    EXPECT_FALSE(audit.look(reader));
-    EXPECT_FALSE(audit.look(reader));
+    EXPECT_FALSE(audit.compare(reader));
+    EXPECT_FALSE(audit.compare(reader));
     EXPECT_EQ(audit.busy(), 2u);
     EXPECT_EQ(audit.done(), 0u);
 }

@@ -7,27 +7,28 @@ namespace ttmem::history {
 
 namespace {
 
-std::optional<What> what_of(segment::EventType type) {
+std::optional<RecordType> type_of(segment::EventType type) {
     switch (type) {
         case segment::EventType::allocate:
-            return What::allocation;
+            return RecordType::allocation;
         case segment::EventType::free:
-            return What::free;
+            return RecordType::free;
         case segment::EventType::open_set:
-            return What::set_opened;
+            return RecordType::set_opened;
         case segment::EventType::close_set:
-            return What::set_closed;
+            return RecordType::set_closed;
         case segment::EventType::failure:
-            return What::failure;
+            return RecordType::failure;
     }
-    return std::nullopt;  // of a later writer, or hostile
+    return std::nullopt;  // from a newer writer, or corrupt
 }
 
 }  // namespace
 
-Follower::Follower(const segment::Reader& reader, uint32_t process, From from)
-    : process_(process), cursor_(from == From::present ? reader.cursor_at_end() : segment::Cursor{}) {
-    sets_.look(reader);
+Follower::Follower(const segment::Reader& reader, uint32_t process, StartPosition from)
+    : process_(process),
+      cursor_(from == StartPosition::present ? reader.cursor_at_end() : segment::Cursor{}) {
+    sets_.update(reader);
 }
 
 uint64_t Follower::follow(const segment::Reader& reader, Log& log, uint64_t most) {
@@ -36,22 +37,22 @@ uint64_t Follower::follow(const segment::Reader& reader, Log& log, uint64_t most
     const segment::Clock clock = reader.clock();
     Record record;
     record.process = process_;
-    uint64_t sets_seen_at = 0;  // ticks of the newest event for which the sets were looked at
+    uint64_t sets_seen_at = 0;  // ticks of the newest event for which the sets were read
     reader.follow(
         cursor_,
         [&](uint32_t, const segment::Event& event) {
-            const auto what = what_of(event.type);
-            if (!what) {
+            const auto type = type_of(event.type);
+            if (!type) {
                 return;
             }
             record.set = sets_.find(event.set, event.ticks);
             if ((record.set == 0 || event.type == segment::EventType::open_set) &&
                 event.ticks > sets_seen_at) {
-                sets_.look(reader);
+                sets_.update(reader);
                 sets_seen_at = event.ticks;
                 record.set = sets_.find(event.set, event.ticks);
             }
-            record.what = *what;
+            record.type = *type;
             record.monotonic_ns = clock.monotonic_ns(event.ticks);
             record.event = event;
             log.add(record);
@@ -60,7 +61,7 @@ uint64_t Follower::follow(const segment::Reader& reader, Log& log, uint64_t most
     if (lost() != lost_before) {
         Record gap;
         gap.process = process_;
-        gap.what = What::gap;
+        gap.type = RecordType::gap;
         gap.monotonic_ns = segment::monotonic_now();
         gap.count = lost() - lost_before;
         log.add(gap);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Follows the rings of one process into a log: what happened, in the order of each thread, and how much was missed.
+// Reads the rings of one process into a log, in order per thread, and counts the events that it missed.
 
 #include <cstdint>
 
@@ -13,12 +13,12 @@ namespace ttmem::history {
 
 class Follower {
 public:
-    // The present: state is read from the ledger, and what happened before anyone looked is no loss. The beginning, for a
-    // process that has just announced itself: what of it is no longer there is one.
-    enum class From : uint8_t { present, beginning };
-    Follower(const segment::Reader& reader, uint32_t process, From from = From::present);
+    // present: start with new events. The ledger contains the earlier state, so earlier events do not count as lost.
+    // beginning: for a process that has just announced itself. Events that are already overwritten count as lost.
+    enum class StartPosition : uint8_t { present, beginning };
+    Follower(const segment::Reader& reader, uint32_t process, StartPosition from = StartPosition::present);
 
-    // Reads what is new, at most about so much; returns how many events that were. A gap becomes a record of its own.
+    // Reads new events, about `most` at most. Returns the number of events. A gap adds one record.
     uint64_t follow(const segment::Reader& reader, Log& log, uint64_t most = UINT64_MAX);
 
     uint64_t followed() const { return cursor_.kept(); }

@@ -8,7 +8,7 @@
 namespace ttmem::history {
 namespace {
 
-TEST(Follower, TellsWhatHappenedSinceItCameInOrder) {
+TEST(Follower, ReturnsNewEventsInOrder) {
     const TrackedProcess process;
     const ttmem_set set = process.open_set();
     process.allocate(set, 100);
@@ -19,13 +19,14 @@ TEST(Follower, TellsWhatHappenedSinceItCameInOrder) {
 
     ttmem_free(process.allocate(set, 200));
     ttmem_close_set(set);
-    EXPECT_EQ(follower.follow(reader, log), 4u);  // the first allocation goes with its set
+    EXPECT_EQ(follower.follow(reader, log), 4u);  // closing the set frees the first allocation
     EXPECT_EQ(follower.lost(), 0u);
-    const What expected[] = {What::allocation, What::free, What::free, What::set_closed};
+    const RecordType expected[] = {RecordType::allocation, RecordType::free, RecordType::free,
+                                   RecordType::set_closed};
     for (uint64_t i = 0; i < 4; ++i) {
         const Record* record = log.at(i + 1);
         ASSERT_NE(record, nullptr);
-        EXPECT_EQ(record->what, expected[i]);
+        EXPECT_EQ(record->type, expected[i]);
         EXPECT_EQ(record->process, 7u);
         EXPECT_EQ(follower.sets().version(record->set)->members, 1u);
     }
@@ -33,17 +34,17 @@ TEST(Follower, TellsWhatHappenedSinceItCameInOrder) {
     EXPECT_EQ(log.at(3)->event.requested, 100u);
 }
 
-TEST(Follower, OfAProcessThatHasJustBegunTellsAllOfIt) {
+TEST(Follower, OfANewProcessReturnsAllItsEvents) {
     const TrackedProcess process;
     const ttmem_set set = process.open_set();
     process.allocate(set, 100);
     const segment::Reader reader = TrackedProcess::reader();
     Log log(64);
-    Follower follower(reader, 7, Follower::From::beginning);
+    Follower follower(reader, 7, Follower::StartPosition::beginning);
     EXPECT_EQ(follower.follow(reader, log, 1), 1u) << "a bound is kept";
     EXPECT_EQ(follower.follow(reader, log), 1u);
-    EXPECT_EQ(log.at(1)->what, What::set_opened);
-    EXPECT_EQ(log.at(2)->what, What::allocation);
+    EXPECT_EQ(log.at(1)->type, RecordType::set_opened);
+    EXPECT_EQ(log.at(2)->type, RecordType::allocation);
     EXPECT_EQ(follower.lost(), 0u);
 }
 
@@ -59,7 +60,7 @@ TEST(Follower, AGapIsARecordWithItsCount) {
     EXPECT_EQ(follower.follow(reader, log), 15u);
     EXPECT_EQ(follower.lost(), 85u);
     ASSERT_EQ(log.newest(), 16u);
-    EXPECT_EQ(log.at(16)->what, What::gap);
+    EXPECT_EQ(log.at(16)->type, RecordType::gap);
     EXPECT_EQ(log.at(16)->count, 85u);
 }
 
@@ -69,7 +70,7 @@ TEST(Follower, AnEventOfAClosedSetKeepsItsDevicesWhenTheIndexIsUsedAgain) {
     Log log(4096);
     Follower follower(reader, 1);
     uint32_t first = 0;
-    for (int i = 0; i < 300; ++i) {  // more than there are entries
+    for (int i = 0; i < 300; ++i) {  // more than the table has entries
         const ttmem_set set = process.open_set();
         process.allocate(set, 100);
         follower.follow(reader, log);
@@ -83,7 +84,7 @@ TEST(Follower, AnEventOfAClosedSetKeepsItsDevicesWhenTheIndexIsUsedAgain) {
     EXPECT_EQ(follower.sets().version(first)->members, 1u);
 }
 
-TEST(Log, KeepsTheNewestAndSaysWhatIsGone) {
+TEST(Log, KeepsTheNewestAndCountsTheRest) {
     Log log(4);
     EXPECT_EQ(log.at(1), nullptr);
     for (int i = 0; i < 6; ++i) {

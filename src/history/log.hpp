@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The last things that happened on this host, numbered without holes. Bounded: the oldest go first. Who reads by number
-// knows from the numbers what he missed.
+// The last events of this host, with consecutive sequence numbers. The log is bounded and drops the oldest records.
+// Readers detect missed records from gaps in the sequence numbers.
 
 #include <cstddef>
 #include <cstdint>
@@ -16,7 +16,7 @@ class Log {
 public:
     explicit Log(size_t capacity) : records_(capacity) {}
 
-    // Numbers the record and keeps it.
+    // Assigns the next sequence number to the record.
     void add(const Record& record) {
         Record& kept = records_[++newest_ % records_.size()];
         kept = record;
@@ -26,7 +26,7 @@ public:
     uint64_t newest() const { return newest_; }
     uint64_t oldest() const { return newest_ < records_.size() ? 1 : newest_ - records_.size() + 1; }
 
-    // The record of that number, or null where it is not there (any more).
+    // The record with that number, or null if it does not exist or was dropped.
     const Record* at(uint64_t sequence) const {
         return sequence < oldest() || sequence > newest_ ? nullptr : &records_[sequence % records_.size()];
     }

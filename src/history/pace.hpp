@@ -7,8 +7,8 @@
 
 namespace ttmem::history {
 
-// How long to wait until the next look at the rings: short while there is something to read, longer and longer while
-// there is not. Never a busy loop: that would triple the cost of an event for its writer.
+// The wait before the next scan of the rings. It is short after a scan that found events, and doubles after each scan
+// that found none. Polling without a wait would triple the cost of an event for its writer.
 class Pace {
 public:
     using Milliseconds = std::chrono::milliseconds;

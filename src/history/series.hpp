@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Values over time for a chart, in bounded memory: one a second for an hour, and before that one a minute for a day. A
-// minute keeps the highest of its values, because a peak is what a chart of memory is looked at for.
+// Values over time for a chart, in bounded memory: one per second for the last hour, and one per minute for the day
+// before that. A minute keeps its highest value, because charts of memory must show peaks.
 
 #include <cstddef>
 #include <cstdint>
@@ -24,10 +24,10 @@ public:
     static constexpr size_t kMinutes = size_t{24} * 60;
     static constexpr uint64_t kMinuteNs = 60'000'000'000;
 
-    // Times must not go back; one that does is put at the time of the last.
+    // A sample with an earlier time than the last one gets the time of the last one.
     void add(Sample sample);
 
-    // Everything at or after a time, oldest first.
+    // Samples at or after a time, the oldest first.
     std::vector<Sample> since(uint64_t time_ns) const;
 
 private:

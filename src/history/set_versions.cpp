@@ -7,11 +7,11 @@ namespace ttmem::history {
 
 namespace {
 
-constexpr uint64_t kLostTicks = 15;  // an event's time lacks its last four bits
+constexpr uint64_t kLostTicks = 15;  // the time of an event lacks its lowest four bits
 
 }  // namespace
 
-void SetVersions::look(const segment::Reader& reader) {
+void SetVersions::update(const segment::Reader& reader) {
     for (const segment::SetTotals& set : reader.sets()) {
         if (set.index >= by_index_.size()) {
             by_index_.resize(set.index + 1);
@@ -37,8 +37,9 @@ uint32_t SetVersions::find(uint8_t index, uint64_t ticks) const {
     if (index >= by_index_.size()) {
         return 0;
     }
-    // The newest that was open by then. An event of a set that was never seen would be taken for one of the set before
-    // it, if there was one; its own is opened before it and closed after, so only a version in between can be missing.
+    // Returns the newest version that was open at that time. An event of a set that was never read would map to the
+    // version before it, if there is one. A set is opened before its events and closed after them, so only a version
+    // between two reads can be missing.
     const std::vector<uint32_t>& numbers = by_index_[index];
     for (auto number = numbers.rbegin(); number != numbers.rend(); ++number) {
         if (const Version* known = at(*number); known && known->opened_ticks <= (ticks | kLostTicks)) {

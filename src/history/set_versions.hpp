@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// An event names its device set by an index that is used again when the set has been closed. This remembers every set
-// that was seen, so that an event read late is still told of the right devices, or honestly of none.
+// An event names its device set by an index, which is reused after the set is closed. This table keeps every set that
+// was read, so that an event read late maps to the right devices, or to none.
 
 #include <cstddef>
 #include <cstdint>
@@ -17,24 +17,24 @@ namespace ttmem::history {
 class SetVersions {
 public:
     struct Version {
-        uint64_t members = 0;  // over the device table of the process
+        uint64_t members = 0;  // a mask over the device table of the process
         uint64_t opened_ticks = 0;
-        uint64_t label = 0;  // a name
+        uint64_t label = 0;  // a name number
     };
 
-    // Brings the table up to date; called before the events of a tick are read, and again for those that are newer.
-    void look(const segment::Reader& reader);
+    // Updates the table. Called before the events of a scan are read, and again for newer events.
+    void update(const segment::Reader& reader);
 
-    // The number of the set that had this index when the event happened; 0 where it is not known any more.
+    // The number of the set that had this index at the time of the event; 0 if it is no longer known.
     uint32_t find(uint8_t index, uint64_t ticks) const;
 
-    // Nothing for 0 and for versions so old that they were dropped.
+    // Empty for 0 and for dropped versions.
     std::optional<Version> version(uint32_t number) const;
 
 private:
     const Version* at(uint32_t number) const;
 
-    static constexpr size_t kMostVersions = 4096;  // of one process; the oldest go first
+    static constexpr size_t kMostVersions = 4096;  // per process; the oldest are dropped first
 
     struct Entry {
         uint8_t index = 0;

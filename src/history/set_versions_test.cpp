@@ -8,7 +8,7 @@
 namespace ttmem::history {
 namespace {
 
-TEST(SetVersions, AnUnknownSetIsToldAsNone) {
+TEST(SetVersions, AnUnknownSetHasNumberZero) {
     const TrackedProcess process;
     const SetVersions versions;
     EXPECT_EQ(versions.find(0, UINT64_MAX), 0u);
@@ -21,13 +21,13 @@ TEST(SetVersions, AnEventBelongsToTheSetThatWasOpenThen) {
     SetVersions versions;
     ttmem_set set = process.open_set();
     const segment::Reader reader = TrackedProcess::reader();
-    versions.look(reader);
+    versions.update(reader);
     const uint64_t first_opened = reader.sets().at(0).set.opened_ticks;
-    for (int i = 0; i < 128; ++i) {  // until the entry of the first is used again
+    for (int i = 0; i < 128; ++i) {  // until the entry of the first set is reused
         ttmem_close_set(set);
         set = process.open_set();
     }
-    versions.look(reader);
+    versions.update(reader);
     const uint64_t second_opened = reader.sets().at(0).set.opened_ticks;
     ASSERT_GT(second_opened, first_opened);
     const uint32_t first = versions.find(0, first_opened + 16);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// For the tests of this folder: this process, tracked, with one device and a ring of 16 events.
+// For the tests of this folder: tracks this process, with one device and a ring of 16 events.
 
 #include <gtest/gtest.h>
 

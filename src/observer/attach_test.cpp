@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// An observer takes only the runtime that it was compiled for: whatever is missing or lies elsewhere is noticed before
-// anything is read by it.
+// An observer accepts only the runtime that it was compiled for. It detects missing or moved parts before it reads
+// anything through them.
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
@@ -17,12 +17,12 @@
 namespace ttmem::observer {
 namespace {
 
-// The simulated runtime, with lies about some of its symbols.
+// The simulated runtime, with some symbols replaced.
 class LyingRuntime {
 public:
     static std::map<std::string, void*>& lies() {
-        static std::map<std::string, void*> told;
-        return told;
+        static std::map<std::string, void*> symbols;
+        return symbols;
     }
     static void* library() {
         static void* const loaded = dlopen(TTMEM_LIB_DIR "/libttmem_sim_metal.so", RTLD_NOW | RTLD_LOCAL);
@@ -76,11 +76,11 @@ TEST_F(Attaching, GoesWithoutNamesWhereProcessorsAreOthers) {
     EXPECT_TRUE(metal_.processor_vtable.empty());
 }
 
-// A buffer of another version: at the places of this one stands something else, perhaps no address at all.
+// A buffer of another version: its fields are elsewhere, and the values here may not be addresses.
 TEST_F(Attaching, RefusesABufferThatIsLaidOutOtherwiseAndReadsNothingThatIsNotThere) {
     ASSERT_EQ(look_up(LyingRuntime::runtime(), metal_), nullptr);
     metal_.buffer_page_size = [](const metal::Buffer*) -> metal::DeviceAddr { return 2048; };
-    metal_.buffer_num_pages = [](const metal::Buffer*) -> std::uint32_t { return 4; };
+    metal_.buffer_num_pages = [](const metal::Buffer*) -> uint32_t { return 4; };
     metal_.buffer_is_l1 = [](const metal::Buffer*) { return false; };
     void* not_there = mmap(nullptr, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     const std::uintptr_t words[] = {0,

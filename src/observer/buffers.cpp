@@ -47,7 +47,7 @@ void Buffers::free_all_of(const void* allocator) {
     }
 }
 
-ttmem_handle Buffers::handle_at(ttmem_set set, std::uint32_t kind, std::uint64_t address) const {
+ttmem_handle Buffers::handle_at(ttmem_set set, uint32_t kind, uint64_t address) const {
     for (const Shard& shard : shards_) {
         const std::lock_guard lock(shard.mutex);
         for (const auto& [buffer, record] : shard.records) {

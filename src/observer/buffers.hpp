@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Which record belongs to which live buffer. A buffer is known by where its object lies: addresses on a device are no key,
-// since three allocators may give away the same one. Any thread.
+// Maps live buffers to their records. The key is the address of the buffer object: device addresses are not unique,
+// because three allocators may hand out the same one. Thread-safe.
 
 #include <ttmem/ttmem.h>
 
@@ -16,25 +16,25 @@ namespace ttmem::observer {
 struct BufferRecord {
     ttmem_handle handle = 0;
     ttmem_set set = 0;
-    std::uint32_t kind = 0;
-    std::uint64_t address = 0;
-    const void* allocator = nullptr;  // null: none has given anything for it
+    uint32_t kind = 0;
+    uint64_t address = 0;
+    const void* allocator = nullptr;  // null: it has no memory
 };
 
 class Buffers {
 public:
-    // The record of one that died unseen at the same place comes back.
+    // Returns the record of an earlier buffer at the same place whose end was not seen.
     std::optional<BufferRecord> put(const void* buffer, const BufferRecord& record);
     std::optional<BufferRecord> take(const void* buffer);
 
-    // The set is closed: its records are gone already.
+    // The set was closed, which removed its records already.
     void forget_set(ttmem_set set);
 
-    // Frees all that an allocator has given away.
+    // Frees everything from this allocator.
     void free_all_of(const void* allocator);
 
-    // The one at this address in the set; 0 where there is none.
-    ttmem_handle handle_at(ttmem_set set, std::uint32_t kind, std::uint64_t address) const;
+    // The buffer at this address in the set; 0 if there is none.
+    ttmem_handle handle_at(ttmem_set set, uint32_t kind, uint64_t address) const;
 
 private:
     struct alignas(64) Shard {

@@ -14,6 +14,7 @@
 #include "sim/testing/paused_scenario_test_support.hpp"
 #include "sim/testing/segment_totals_test_support.hpp"
 #include "tests/support/own_segment.hpp"
+#include "tests/support/preload.hpp"
 
 namespace ttmem::observer {
 namespace {
@@ -23,11 +24,12 @@ using sim::testing::PausedScenario;
 using sim::testing::SegmentBytes;
 
 const std::string kProgram = std::string(TTMEM_BIN_DIR) + "/ttmem-sim";
-const std::vector<std::string> kObserved = {"TTMEM_SIM_REPORTING=0", "LD_PRELOAD=" TTMEM_OBSERVER};
+const std::vector<std::string> kObserved = {"TTMEM_SIM_REPORTING=0",
+                                            "LD_PRELOAD=" + test::preload_name_of(TTMEM_OBSERVER)};
 
 void expect_equal(const nlohmann::json& truth, const SegmentBytes& seen, const std::string& what) {
     for (const auto& device : truth.at("devices")) {
-        const std::uint64_t asic_id = std::stoull(device.at("asic_id").get<std::string>(), nullptr, 16);
+        const uint64_t asic_id = std::stoull(device.at("asic_id").get<std::string>(), nullptr, 16);
         for (const auto& [kind, figures] : device.at("memory").items()) {
             const auto found = seen.find(asic_id);
             const sim::testing::Bytes bytes =
@@ -46,7 +48,7 @@ void compare_with_truth(const PausedScenario& scenario, const std::string& step)
     EXPECT_FALSE(totals.settling) << step;
     expect_equal(scenario.truth(), add_up(reader, totals), step + ", counters");
     expect_equal(scenario.truth(), add_up(reader, reader.totals_from_ledger()), step + ", ledger");
-    for (std::uint8_t counter = 0; counter < segment::kInexactCounters; ++counter) {
+    for (uint8_t counter = 0; counter < segment::kInexactCounters; ++counter) {
         const auto reason = static_cast<segment::Inexact>(counter);
         EXPECT_EQ(reader.inexact(reason), 0u) << step << ": " << segment::reason(reason);
     }
@@ -61,7 +63,7 @@ void compare_with_reports(const PausedScenario& observed, const PausedScenario& 
     EXPECT_EQ(testing::device_list(seen), testing::device_list(said)) << step;
 }
 
-enum class In { kCpp, kPython };
+enum class In : uint8_t { cpp, python };
 
 struct Case {
     std::string name;
@@ -78,15 +80,15 @@ TEST_P(SameAsReported, AtEveryStep) {
     const auto& [in, each] = GetParam();
     std::vector<std::string> arguments = each.arguments;
     std::string program = kProgram;
-    if (in == In::kPython) {
+    if (in == In::python) {
         arguments.insert(arguments.begin(),
-                         {"python3", std::string(TTMEM_SOURCE_DIR) + "/src/sim/testing/run_scenario.py",
+                         {"python3", std::string(TTMEM_SOURCE_DIR) + "/sim/testing/run_scenario.py",
                           std::string(TTMEM_LIB_DIR)});
         program = "/usr/bin/env";
     }
     PausedScenario observed(program, arguments, kObserved);
     PausedScenario reporting(kProgram, each.arguments);
-    std::size_t steps = 0;
+    size_t steps = 0;
     while (const auto step = observed.next_step()) {
         ASSERT_EQ(reporting.next_step(), step);
         // At the very first step nothing may have been taken yet: there is no segment then.
@@ -129,12 +131,12 @@ const auto kBoards = ::testing::Values(
     Case{"twice", {"mesh-allocation", "--repeat", "2"}});
 
 const auto kNames = [](const auto& each) { return std::get<Case>(each.param).name; };
-INSTANTIATE_TEST_SUITE_P(Cpp, SameAsReported, ::testing::Combine(::testing::Values(In::kCpp), kScenarios),
+INSTANTIATE_TEST_SUITE_P(Cpp, SameAsReported, ::testing::Combine(::testing::Values(In::cpp), kScenarios),
                          kNames);
-INSTANTIATE_TEST_SUITE_P(Boards, SameAsReported, ::testing::Combine(::testing::Values(In::kCpp), kBoards),
+INSTANTIATE_TEST_SUITE_P(Boards, SameAsReported, ::testing::Combine(::testing::Values(In::cpp), kBoards),
                          kNames);
 INSTANTIATE_TEST_SUITE_P(Python, SameAsReported,
-                         ::testing::Combine(::testing::Values(In::kPython), kScenarios), kNames);
+                         ::testing::Combine(::testing::Values(In::python), kScenarios), kNames);
 
 }  // namespace
 }  // namespace ttmem::observer

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/environment.hpp"
 #include "observer/notice.hpp"
 
 namespace ttmem::observer {
@@ -33,7 +34,7 @@ struct Objects {
     size_t count = 0;
 };
 
-// The dynamic linker is locked meanwhile: names are only copied here, and looked at later.
+// The dynamic linker is locked meanwhile: names are only copied here, and examined later.
 int note_object(dl_phdr_info* info, size_t, void* target) {
     auto& objects = *static_cast<Objects*>(target);
     if (info->dlpi_name != nullptr && info->dlpi_name[0] != '\0' && objects.count < kMostObjects) {
@@ -84,7 +85,7 @@ void* find_in_runtime(const char* symbol) {
     return runtime_handle != nullptr ? dlsym(runtime_handle, symbol) : nullptr;
 }
 
-// Null: it is attached.
+// Null if attached.
 const char* attach(const char* path, const Runtime& runtime, Functions& calls) {
     void* library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (library == nullptr) {
@@ -94,7 +95,7 @@ const char* attach(const char* path, const Runtime& runtime, Functions& calls) {
     auto* const function = reinterpret_cast<Attach*>(dlsym(library, kAttach));
     if (function == nullptr) {
         dlclose(library);
-        return "it is no observer";
+        return "it is not an observer";
     }
     Functions chosen = calls;
     const char* problem = function(runtime, chosen);
@@ -113,7 +114,7 @@ int is_library(const dirent* entry) {
     return length > 3 && strcmp(entry->d_name + length - 3, ".so") == 0 ? 1 : 0;
 }
 
-// The first that fits, the newest name first.
+// The first that fits, in reverse order of names.
 bool attach_one_of(const char* folder, const Runtime& runtime, Functions& calls, char* text, size_t size) {
     dirent** entries = nullptr;
     const int count = scandir(folder, &entries, is_library, alphasort);
@@ -172,10 +173,10 @@ bool choose_observer(const Runtime& runtime, Functions& calls, char* text, size_
                  missing);
         return false;
     }
-    // They lie in a folder beside this library.
+    // Observers are in a folder next to this library.
     Dl_info self{};
     if (dladdr(reinterpret_cast<const void*>(&find_runtime), &self) == 0 || self.dli_fname == nullptr) {
-        snprintf(text, size, "the observer does not know where it lies");
+        snprintf(text, size, "the observer can't find its own path");
         return false;
     }
     const char* slash = strrchr(self.dli_fname, '/');
@@ -187,7 +188,7 @@ bool choose_observer(const Runtime& runtime, Functions& calls, char* text, size_
 }
 
 void observe(const Runtime& runtime, Functions& calls) {
-    const char* wanted = secure_getenv("TT_ALLOC_TRACKING_ENABLED");
+    const char* wanted = base::secure_environment("TT_ALLOC_TRACKING_ENABLED");
     char text[kTextSize];
     if (wanted != nullptr && strcmp(wanted, "1") == 0 &&
         !choose_observer(runtime, calls, text, sizeof text)) {

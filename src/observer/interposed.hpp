@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The functions of tt-metal that the observer stands in front of, and how the two libraries of the observer share them.
+// The functions of tt-metal that the observer interposes, and the interface between the observer's two libraries.
 //
-//   libttmem_observer.so     is preloaded, into the user's program and into every child of it. It has the functions below
-//                            under tt-metal's names, needs libc alone and does nothing until one of them is called.
-//   ttmem-observer/*.so      one for each tt-metal it was compiled for. The first call loads the one that fits, which by
-//                            then finds the C++ runtime of the process there. It sees each call, and calls the original.
+//   libttmem_observer.so     is preloaded into the user's program and all its children. It defines the functions below
+//                            under tt-metal's names, needs only libc, and does nothing until one of them is called.
+//   ttmem-observer/*.so      one per supported tt-metal. The first call loads the one that fits; the C++ runtime of the
+//                            process is loaded by then. It records each call and calls the original.
 //
-// Methods take their object first, and classes are void here: the preloaded library knows no header of tt-metal.
+// Methods take their object first, and classes are void here: the preloaded library includes no header of tt-metal.
 
 #include <cstdint>
 
-// name, symbol, result, parameters, arguments, and whether a tt-metal without it can't be observed
+// name, symbol, result, parameters, arguments, and whether the observer requires it
 #define TTMEM_INTERPOSED(FUNCTION)                                                                             \
     FUNCTION(tracker_instance, _ZN2tt8tt_metal12GraphTracker8instanceEv, void*, (), (), true)                  \
     FUNCTION(hook_allocate, _ZN2tt8tt_metal12GraphTracker13hook_allocateEPKNS0_6BufferE, bool,                 \
@@ -43,7 +43,7 @@
              (self), true)                                                                                     \
     FUNCTION(open_chip, _ZN2tt8tt_metal6Device10initializeEhmmmSt4spanIKjLm18446744073709551615EEb, bool,      \
              (void* self, uint8_t queues, uint64_t l1_small, uint64_t trace, uint64_t l1,                      \
-              ttmem::observer::Span remap, bool minimal),                                                      \
+              ttmem::observer::PassedSpan remap, bool minimal),                                                \
              (self, queues, l1_small, trace, l1, remap, minimal), false)                                       \
     FUNCTION(close_chip, _ZN2tt8tt_metal6Device5closeEv, bool, (void* self), (self), true)                     \
     FUNCTION(close_mesh, _ZN2tt8tt_metal11distributed10MeshDevice5closeEv, bool, (void* self), (self), true)   \
@@ -70,7 +70,7 @@
 namespace ttmem::observer {
 
 // As a std::span is passed.
-struct Span {
+struct PassedSpan {
     const void* start;
     uint64_t size;
 };
@@ -80,7 +80,7 @@ struct Span {
 TTMEM_INTERPOSED(TTMEM_TYPE)
 #undef TTMEM_TYPE
 
-// The originals, null where the runtime has no such function; or what is called instead of them.
+// The originals (null if the runtime lacks one), or their replacements.
 struct Functions {
 // NOLINTBEGIN(bugprone-macro-parentheses): a declaration has no room for them.
 #define TTMEM_MEMBER(name, symbol, result, parameters, arguments, needed) name##_function* name;
@@ -90,12 +90,12 @@ struct Functions {
 };
 
 struct Runtime {
-    void* (*find)(const char* symbol);  // in the library of the runtime, which no observer can be linked with
+    void* (*find)(const char* symbol);  // in the runtime's library; observers are not linked with it
     Functions originals;
 };
 
-// The one function of a library in ttmem-observer/: fills `observing` and returns null, or says in a few words why it
-// does not fit the runtime. The text lives for ever.
+// The only function of a library in ttmem-observer/: fills `observing` and returns null, or returns the reason why it
+// does not fit the runtime. The text has static lifetime.
 using Attach = const char*(const Runtime& runtime, Functions& observing);
 constexpr char kAttach[] = "ttmem_observer_attach";
 

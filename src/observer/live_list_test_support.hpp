@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// For tests: everything that is live in a segment, and everything that failed, in words that two processes share. Times,
-// threads and views of buffers are left out; a program is known by what it has, since its number is its reporter's own.
+// For tests: the live allocations and failures of a segment, in a form that two processes share. Times, threads and views
+// are left out. A program is identified by its contents, because program numbers differ between reporters.
 
 #include <algorithm>
 #include <map>
@@ -35,7 +35,7 @@ inline std::string cores_text(const segment::Reader& reader, uint16_t core_set) 
     return text;
 }
 
-// One line an allocation, sorted.
+// One line per allocation, sorted.
 inline std::vector<std::string> live_list(const segment::Reader& reader) {
     std::map<uint32_t, std::string> sets;
     for (const segment::SetTotals& set : reader.sets()) {
@@ -45,13 +45,13 @@ inline std::vector<std::string> live_list(const segment::Reader& reader) {
     std::map<uint64_t, std::vector<std::string>> programs;
     reader.for_each_live([&](segment::SlotRef, const segment::Allocation& each) {
         const bool is_of_program =
-            each.kind >= segment::Kind::cb && each.kind <= segment::Kind::kernel_dispatch;
-        const bool is_kernel = is_of_program && each.kind != segment::Kind::cb;
-        if (!is_of_program && (each.flags & segment::kView) != 0) {
+            each.kind >= segment::AllocationKind::cb && each.kind <= segment::AllocationKind::kernel_dispatch;
+        const bool is_kernel = is_of_program && each.kind != segment::AllocationKind::cb;
+        if (!is_of_program && each.flags.has(segment::AllocationFlag::view)) {
             return true;
         }
         std::string line = sets[each.set] + " kind " + std::to_string(static_cast<int>(each.kind)) +
-                           " flags " + std::to_string(each.flags) + " at " +
+                           " flags " + std::to_string(each.flags.bits) + " at " +
                            (is_kernel ? "" : std::to_string(each.address)) + " requested " +
                            std::to_string(each.requested) + " reserved " + std::to_string(each.reserved) +
                            " cores " + cores_text(reader, each.core_set) + " name " + reader.name(each.name);
@@ -77,12 +77,13 @@ inline std::vector<std::string> live_list(const segment::Reader& reader) {
 inline std::vector<std::string> failure_list(const segment::Reader& reader) {
     std::vector<std::string> lines;
     for (const segment::Failure& each : reader.failures()) {
-        std::string line = "type " + std::to_string(each.type) + " kind " + std::to_string(each.kind) +
-                           " on " + members_text(reader, each.members) + " requested " +
-                           std::to_string(each.requested) + " needed " + std::to_string(each.needed) +
-                           " free " + std::to_string(each.free) + " largest " +
-                           std::to_string(each.largest_free) + " core " + std::to_string(each.core_x) + "," +
-                           std::to_string(each.core_y) + " name " + reader.name(each.name);
+        std::string line =
+            "type " + std::to_string(each.type) + " kind " + std::to_string(each.kind) + " on " +
+            members_text(reader, each.members) + " requested " + std::to_string(each.requested) + " needed " +
+            std::to_string(each.needed_per_bank) + " free " + std::to_string(each.free_per_bank) +
+            " largest " + std::to_string(each.largest_free_per_bank) + " end " + std::to_string(each.cb_end) +
+            " lowest " + std::to_string(each.lowest_buffer) + " core " + std::to_string(each.core_x) + "," +
+            std::to_string(each.core_y) + " name " + reader.name(each.name);
         if (each.has_blocker != 0) {
             line += " in the way " + std::to_string(each.blocker_kind) + " at " +
                     std::to_string(each.blocker_address) + " of " + std::to_string(each.blocker_requested) +
@@ -94,7 +95,7 @@ inline std::vector<std::string> failure_list(const segment::Reader& reader) {
     return lines;
 }
 
-// What each device is, by ASIC id.
+// The devices by ASIC id.
 inline std::vector<std::string> device_list(const segment::Reader& reader) {
     std::vector<std::string> lines;
     for (const auto& device : reader.devices()) {

@@ -18,14 +18,14 @@ namespace {
 
 constexpr char kMesh[] = "_ZTVN2tt8tt_metal11distributed10MeshDeviceE";
 constexpr char kProcessor[] = "_ZTVN2tt8tt_metal15IGraphProcessorE";
-constexpr std::size_t kBeforeSlots = 2;  // of a vtable: offset to top, type information
+constexpr size_t kBeforeSlots = 2;  // of a vtable: offset to top, type information
 
-struct Slot {
-    std::size_t number;
+struct VtableSlot {
+    size_t number;
     const char* symbol;
 };
 
-// The whole vtable with what stands before its functions; empty where the runtime does not say how long it is.
+// The whole vtable including its header; empty if the symbol has no size.
 std::vector<void*> read_vtable(const Runtime& runtime, const char* symbol) {
     void* start = runtime.find(symbol);
     Dl_info info{};
@@ -38,12 +38,12 @@ std::vector<void*> read_vtable(const Runtime& runtime, const char* symbol) {
     return std::vector<void*>(words, words + static_cast<const ElfW(Sym)*>(entry)->st_size / sizeof(void*));
 }
 
-bool agrees(const Runtime& runtime, const std::vector<void*>& vtable, const Slot& slot) {
-    const std::size_t index = kBeforeSlots + slot.number;
+bool agrees(const Runtime& runtime, const std::vector<void*>& vtable, const VtableSlot& slot) {
+    const size_t index = kBeforeSlots + slot.number;
     if (index >= vtable.size()) {
         return false;
     }
-    // An inline one may be there several times, and the first of all libraries counts.
+    // An inline function may exist several times; the first library in the search order wins.
     Dl_info info{};
     return vtable[index] == runtime.find(slot.symbol) ||
            (dladdr(vtable[index], &info) != 0 && info.dli_sname != nullptr &&
@@ -54,9 +54,9 @@ const char* check_devices(const Runtime& runtime) {
     using metal::IDevice;
     using ThisAllocator = const std::unique_ptr<metal::Allocator>& (IDevice::*)() const;
     using ThisImpl = const std::unique_ptr<metal::AllocatorImpl>& (IDevice::*)() const;
-    using Lowest = std::optional<metal::DeviceAddr> (IDevice::*)() const;
+    using LowestAddress = std::optional<metal::DeviceAddr> (IDevice::*)() const;
 #define TTMEM_MESH_FUNCTION(name) "_ZNK2tt8tt_metal11distributed10MeshDevice" name "Ev"
-    const Slot slots[] = {
+    const VtableSlot slots[] = {
         {vtable_slot(&IDevice::arch), TTMEM_MESH_FUNCTION("4arch")},
         {vtable_slot(&IDevice::id), TTMEM_MESH_FUNCTION("2id")},
         {vtable_slot(&IDevice::is_initialized), TTMEM_MESH_FUNCTION("14is_initialized")},
@@ -66,12 +66,12 @@ const char* check_devices(const Runtime& runtime) {
         {vtable_slot(static_cast<ThisAllocator>(&IDevice::allocator)), TTMEM_MESH_FUNCTION("9allocator")},
         {vtable_slot(static_cast<ThisImpl>(&IDevice::allocator_impl)),
          TTMEM_MESH_FUNCTION("14allocator_impl")},
-        {vtable_slot(static_cast<Lowest>(&IDevice::lowest_occupied_compute_l1_address)),
+        {vtable_slot(static_cast<LowestAddress>(&IDevice::lowest_occupied_compute_l1_address)),
          TTMEM_MESH_FUNCTION("34lowest_occupied_compute_l1_address")},
     };
 #undef TTMEM_MESH_FUNCTION
     const std::vector<void*> vtable = read_vtable(runtime, kMesh);
-    for (const Slot& slot : slots) {
+    for (const VtableSlot& slot : slots) {
         if (!agrees(runtime, vtable, slot)) {
             return "its devices are not those of the tt-metal that this was built for";
         }
@@ -79,19 +79,19 @@ const char* check_devices(const Runtime& runtime) {
     return nullptr;
 }
 
-// Without it there are no names of ops, and everything else goes on.
+// Without it there are no op names; everything else works.
 std::vector<void*> processor_vtable(const Runtime& runtime) {
     using metal::IGraphProcessor;
-    using End = void (IGraphProcessor::*)();
-    const Slot slots[] = {
+    using TrackEnd = void (IGraphProcessor::*)();
+    const VtableSlot slots[] = {
         {vtable_slot(&IGraphProcessor::is_capture_processor),
          "_ZNK2tt8tt_metal15IGraphProcessor20is_capture_processorEv"},
-        {vtable_slot(static_cast<End>(&IGraphProcessor::track_function_end)),
+        {vtable_slot(static_cast<TrackEnd>(&IGraphProcessor::track_function_end)),
          "_ZN2tt8tt_metal15IGraphProcessor18track_function_endEv"},
         {vtable_slot(&IGraphProcessor::end_capture), nullptr},
     };
     std::vector<void*> vtable = read_vtable(runtime, kProcessor);
-    for (const Slot& slot : slots) {
+    for (const VtableSlot& slot : slots) {
         if (kBeforeSlots + slot.number >= vtable.size() ||
             (slot.symbol != nullptr && !agrees(runtime, vtable, slot))) {
             return {};
@@ -100,7 +100,7 @@ std::vector<void*> processor_vtable(const Runtime& runtime) {
     return vtable;
 }
 
-// A word of memory that may not be there: the kernel looks for us.
+// Reads a word that may be unmapped: the kernel checks the address.
 bool read_word(const void* from, const void*& word) {
     int ends[2];
     if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0) {
@@ -129,6 +129,18 @@ std::vector<metal::IDevice*> Metal::chips_of(const metal::IDevice* device) const
     return {const_cast<metal::IDevice*>(device)};
 }
 
+std::optional<std::pair<uint32_t, uint32_t>> Metal::shape_of(const metal::IDevice* device) const {
+    if (!is_mesh(device) || mesh_rows == nullptr || mesh_columns == nullptr) {
+        return std::nullopt;
+    }
+    try {
+        return std::pair(static_cast<uint32_t>(mesh_rows(as_mesh(device))),
+                         static_cast<uint32_t>(mesh_columns(as_mesh(device))));
+    } catch (...) {
+        return std::nullopt;  // the runtime throws unless a mesh has two dimensions
+    }
+}
+
 const char* look_up(const Runtime& runtime, Metal& found) {
     found.originals = runtime.originals;
 #define TTMEM_LOOK_UP(name, type, symbol, needed)                               \
@@ -136,7 +148,7 @@ const char* look_up(const Runtime& runtime, Metal& found) {
     if ((needed) && found.name == nullptr) {                                    \
         return "it has no " #symbol;                                            \
     }
-    TTMEM_ASKED(TTMEM_LOOK_UP)
+    TTMEM_METAL_FUNCTIONS(TTMEM_LOOK_UP)
 #undef TTMEM_LOOK_UP
     if (const char* problem = check_devices(runtime)) {
         return problem;
@@ -147,8 +159,8 @@ const char* look_up(const Runtime& runtime, Metal& found) {
 }
 
 bool is_laid_out_as_expected(const Metal& metal, const metal::Buffer* buffer) {
-    const std::uint64_t page_size = metal.buffer_page_size(buffer);
-    const auto pages = static_cast<std::uint32_t>(page_size == 0 ? 0 : buffer->size() / page_size);
+    const uint64_t page_size = metal.buffer_page_size(buffer);
+    const auto pages = static_cast<uint32_t>(page_size == 0 ? 0 : buffer->size() / page_size);
     const metal::BufferType type = buffer->buffer_type();
     const bool is_l1 = type == metal::BufferType::L1 || type == metal::BufferType::L1_SMALL;
     return is_device(buffer->device()) && metal.buffer_num_pages(buffer) == pages &&

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What the observer asks the runtime. Virtual functions and inline ones are called as they are, so their places come from the
-// headers that this was compiled against; everything else is looked up by name, with the type that the headers give it.
+// The observer's queries to the runtime. Virtual and inline functions are called directly, so their layout comes from the
+// headers. Everything else is looked up by name, with the type from the headers.
 
 #include <cstdint>
 #include <internal/cluster.hpp>
@@ -49,8 +49,8 @@ using ProgramsOfWorkload = std::unordered_map<metal::distributed::MeshCoordinate
     metal::distributed::MeshWorkload::*)();
 using AsicOfNode = metal::AsicID(const tt::tt_fabric::FabricNodeId&);
 
-// name, what it is, symbol, and whether the observer can't do without it
-#define TTMEM_ASKED(FUNCTION)                                                                               \
+// name, type, symbol, and whether the observer requires it
+#define TTMEM_METAL_FUNCTIONS(FUNCTION)                                                                     \
     FUNCTION(buffer_address, decltype(&metal::Buffer::address), _ZNK2tt8tt_metal6Buffer7addressEv, true)    \
     FUNCTION(buffer_page_size, decltype(&metal::Buffer::page_size), _ZNK2tt8tt_metal6Buffer9page_sizeEv,    \
              true)                                                                                          \
@@ -71,6 +71,10 @@ using AsicOfNode = metal::AsicID(const tt::tt_fabric::FabricNodeId&);
              _ZNK2tt8tt_metal9Allocator14get_statisticsERKNS0_10BufferTypeE, true)                          \
     FUNCTION(mesh_devices, decltype(&metal::distributed::MeshDevice::get_devices),                          \
              _ZNK2tt8tt_metal11distributed10MeshDevice11get_devicesEv, true)                                \
+    FUNCTION(mesh_rows, decltype(&metal::distributed::MeshDevice::num_rows),                                \
+             _ZNK2tt8tt_metal11distributed10MeshDevice8num_rowsEv, false)                                   \
+    FUNCTION(mesh_columns, decltype(&metal::distributed::MeshDevice::num_cols),                             \
+             _ZNK2tt8tt_metal11distributed10MeshDevice8num_colsEv, false)                                   \
     FUNCTION(mesh_view, decltype(&metal::distributed::MeshDevice::get_view),                                \
              _ZNK2tt8tt_metal11distributed10MeshDevice8get_viewEv, true)                                    \
     FUNCTION(view_devices,                                                                                  \
@@ -101,12 +105,11 @@ struct Metal {
 #define TTMEM_MEMBER(name, type, symbol, needed) \
     typename AsFunction<std::remove_reference_t<type>>::Type name = nullptr;
     // NOLINTEND(bugprone-macro-parentheses)
-    TTMEM_ASKED(TTMEM_MEMBER)
+    TTMEM_METAL_FUNCTIONS(TTMEM_MEMBER)
 #undef TTMEM_MEMBER
     Functions originals{};
-    const void* mesh_vtable = nullptr;  // where the objects of MeshDevice point
-    std::vector<void*>
-        processor_vtable;  // of IGraphProcessor, to be changed; empty: names of ops can't be had
+    const void* mesh_vtable = nullptr;    // the vtable pointer of MeshDevice objects
+    std::vector<void*> processor_vtable;  // a copy of IGraphProcessor's, to be modified; empty: no op names
 
     bool is_mesh(const metal::IDevice* device) const {
         return *reinterpret_cast<const void* const*>(device) == mesh_vtable;
@@ -114,13 +117,15 @@ struct Metal {
     const metal::distributed::MeshDevice* as_mesh(const metal::IDevice* device) const {
         return static_cast<const metal::distributed::MeshDevice*>(device);
     }
-    // The chips behind a device: itself, or the members of a mesh in their order.
+    // The chips of a device: itself, or the members of a mesh in order.
     std::vector<metal::IDevice*> chips_of(const metal::IDevice* device) const;
+    // Rows and columns of a mesh. Nothing where the device is no mesh, or the runtime does not say.
+    std::optional<std::pair<uint32_t, uint32_t>> shape_of(const metal::IDevice* device) const;
 };
 
-// Which place a virtual function has, from its pointer; no symbol is referred to.
+// The vtable index of a virtual function, from its pointer. Refers to no symbol.
 template <class Method>
-std::size_t vtable_slot(Method method) {
+size_t vtable_slot(Method method) {
     std::uintptr_t words[2];
     static_assert(sizeof method == sizeof words);
     __builtin_memcpy(words, &method, sizeof words);
@@ -131,12 +136,12 @@ std::size_t vtable_slot(Method method) {
 #endif
 }
 
-// Looks everything up and compares the places of virtual functions with those of the headers. Null, or why the runtime is
-// not the one that this was compiled for.
+// Looks everything up and compares the vtable indices with those of the headers. Returns null, or the reason why the
+// runtime does not match.
 const char* look_up(const Runtime& runtime, Metal& found);
 
-// Whether a buffer is laid out as the headers say: what inline functions read must agree with what the runtime says. Reads
-// nothing that may not be there.
+// Whether a buffer has the layout of the headers: values read by inline functions must equal the runtime's own. Reads
+// only mapped memory.
 bool is_laid_out_as_expected(const Metal& metal, const metal::Buffer* buffer);
 
 }  // namespace ttmem::observer

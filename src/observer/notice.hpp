@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The one line that an observer may write, on standard error: "ttmem: process 4711 is not observed: ...". libc alone.
+// The one line that an observer may print on standard error: "ttmem: process 4711 is not observed: ...". libc only.
 
-#include <poll.h>
 #include <stdio.h>
 #include <unistd.h>
+
+#include "base/standard_error.hpp"
 
 namespace ttmem::observer {
 
@@ -17,11 +18,8 @@ inline void notice(const char* why) {
         length = sizeof line - 1;
         line[length - 1] = '\n';
     }
-    // A pipe that nobody empties must not stop the process, and one that nobody reads must not end it.
-    pollfd error_stream{STDERR_FILENO, POLLOUT, 0};
-    if (length > 0 && poll(&error_stream, 1, 0) == 1 && error_stream.revents == POLLOUT) {
-        const auto ignored = write(STDERR_FILENO, line, static_cast<size_t>(length));
-        static_cast<void>(ignored);
+    if (length > 0) {
+        base::write_to_standard_error(line, static_cast<size_t>(length));
     }
 }
 

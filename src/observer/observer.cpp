@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What is recorded when the runtime calls one of its functions. Each has the original's name, calls the original, and
-// lets its exceptions pass; nothing of its own ever leaves one of them as an exception.
+// Records the runtime's calls. Each function has the original's name, calls the original and passes on its exceptions. It
+// throws no exception of its own.
 
 #include "observer/observer.hpp"
 
@@ -15,28 +15,27 @@ namespace ttmem::observer {
 
 namespace {
 
-Observer* observer = nullptr;  // never destroyed: buffers of static storage are freed at the very end
+Observer* observer = nullptr;  // never destroyed: buffers with static storage are freed at process exit
 
 using metal::Buffer;
 using metal::IDevice;
 
-// Recording can't fail for the user: memory that is not there, or an error of the runtime when it is asked, loses the
-// event.
+// Recording never fails for the user: out of host memory, or an error from a query to the runtime, loses the event.
 template <class Record>
 void record(const Record& what) noexcept {
     try {
         what();
     } catch (const std::exception& error) {
-        observer->sets.stand_aside(error.what());
+        observer->sets.disable(error.what());
     } catch (...) {
-        observer->sets.stand_aside("the runtime answered with an error");
+        observer->sets.disable("the runtime answered with an error");
     }
 }
 
-// Whoever passes through a function of a program.
-class InProgram {
+// Marks the program whose function runs.
+class ProgramScope {
 public:
-    explicit InProgram(const void* program) noexcept : outer_(thread_data().frame) {
+    explicit ProgramScope(const void* program) noexcept : outer_(thread_data().frame) {
         record([&] {
             Frame& frame = thread_data().frame;
             if (frame.program != program) {
@@ -44,21 +43,21 @@ public:
             }
         });
     }
-    ~InProgram() { thread_data().frame = outer_; }
-    InProgram(const InProgram&) = delete;
-    InProgram& operator=(const InProgram&) = delete;
+    ~ProgramScope() { thread_data().frame = outer_; }
+    ProgramScope(const ProgramScope&) = delete;
+    ProgramScope& operator=(const ProgramScope&) = delete;
 
 private:
     const Frame outer_;
 };
 
-// Tells of a failure when an exception passes, unless the thread is only being cancelled. Where the runtime can't be asked
-// about it, the exception tells alone.
-template <class What>
-class OnException {
+// Reports a failure when an exception passes, unless the thread is being cancelled. If the runtime cannot be queried, only
+// the exception itself remains.
+template <class Callback>
+class ExceptionGuard {
 public:
-    explicit OnException(What what) : what_(what), before_(std::uncaught_exceptions()) {}
-    ~OnException() {
+    explicit ExceptionGuard(Callback what) : what_(what), before_(std::uncaught_exceptions()) {}
+    ~ExceptionGuard() {
         if (std::uncaught_exceptions() > before_) {
             try {
                 what_();
@@ -66,11 +65,11 @@ public:
             }
         }
     }
-    OnException(const OnException&) = delete;
-    OnException& operator=(const OnException&) = delete;
+    ExceptionGuard(const ExceptionGuard&) = delete;
+    ExceptionGuard& operator=(const ExceptionGuard&) = delete;
 
 private:
-    const What what_;
+    const Callback what_;
     const int before_;
 };
 
@@ -87,7 +86,7 @@ bool hook_allocate(void* self, void* buffer) {
 }
 
 uint64_t allocate_buffer(void* self, void* buffer) {
-    const OnException failed([&] { observer->out_of_memory(static_cast<const Buffer*>(buffer)); });
+    const ExceptionGuard failed([&] { observer->out_of_memory(static_cast<const Buffer*>(buffer)); });
     const uint64_t address = observer->metal.originals.allocate_buffer(self, buffer);
     ThreadData& data = thread_data();
     data.allocated = buffer;
@@ -105,7 +104,7 @@ void track_deallocate(void* self, void* buffer) {
     observer->metal.originals.track_deallocate(self, buffer);
 }
 
-// Before the memory is free for others.
+// Before the memory can be reused.
 void deallocate_buffers(void* self) {
     record([&] { observer->buffers.free_all_of(self); });
     observer->metal.originals.deallocate_buffers(self);
@@ -122,7 +121,7 @@ void track_allocate_cb(void* self, void* cores, uint64_t address, uint64_t size,
     observer->metal.originals.track_allocate_cb(self, cores, address, size, global, device);
 }
 
-// They lie in L1 as circular buffers do, and live as long.
+// They lie in L1 like circular buffers and live as long.
 void track_allocate_dataflow_buffer(void* self, void* cores, uint64_t address, uint64_t size, bool borrows,
                                     void* device) {
     record([&] {
@@ -155,7 +154,7 @@ void track_deallocate_cb(void* self, void* device) {
     observer->metal.originals.track_deallocate_cb(self, device);
 }
 
-bool open_chip(void* self, uint8_t queues, uint64_t l1_small, uint64_t trace, uint64_t l1, Span remap,
+bool open_chip(void* self, uint8_t queues, uint64_t l1_small, uint64_t trace, uint64_t l1, PassedSpan remap,
                bool minimal) {
     const bool is_open =
         observer->metal.originals.open_chip(self, queues, l1_small, trace, l1, remap, minimal);
@@ -190,24 +189,24 @@ void destroy_mesh(void* self) {
 }
 
 void compile_and_allocate(void* self, void* device, bool slow) {
-    const InProgram frame(self);
-    const OnException failed([&] { observer->clashed(self, static_cast<const IDevice*>(device)); });
+    const ProgramScope frame(self);
+    const ExceptionGuard failed([&] { observer->clashed(self, static_cast<const IDevice*>(device)); });
     observer->metal.originals.compile_and_allocate(self, device, slow);
 }
 
 void allocate_circular_buffers(void* self, void* device) {
-    const InProgram frame(self);
+    const ProgramScope frame(self);
     observer->metal.originals.allocate_circular_buffers(self, device);
 }
 
 void deallocate_circular_buffers(void* self) {
-    const InProgram frame(self);
+    const ProgramScope frame(self);
     observer->metal.originals.deallocate_circular_buffers(self);
 }
 
 void destroy_program(void* self) {
     {
-        const InProgram frame(self);
+        const ProgramScope frame(self);
         observer->metal.originals.destroy_program(self);
     }
     record([&] { observer->programs.gone(self); });
@@ -229,10 +228,10 @@ void enqueue_workload(void* queue, void* workload, bool blocking) {
     });
 }
 
-// What the parent recorded is not in the child's segment: it starts afresh, as libttmem does.
+// The parent's records are not in the child's segment: the child starts empty, as libttmem does.
 void start_afresh_after_fork() {
     observer = new Observer(observer->metal);
-    thread_data().told = 0;
+    thread_data().reported_scopes = 0;
 }
 
 }  // namespace

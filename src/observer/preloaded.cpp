@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The preloaded library: tt-metal's functions by their names. This file is in every child of the user's program, so it has
-// no constructor, no exception and no C++ runtime; exceptions of the runtime pass through it.
+// The preloaded library: tt-metal's functions under their names. It is loaded into every child of the user's program, so it
+// has no constructor, no exceptions and no C++ runtime. Exceptions of the runtime pass through it.
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -14,7 +14,7 @@ namespace ttmem::observer {
 namespace {
 
 pthread_once_t once = PTHREAD_ONCE_INIT;
-Functions calls;  // the observer's functions, or the originals where nothing is observed
+Functions calls;  // the observer's functions, or the originals if nothing is observed
 
 void choose() {
     const int saved = errno;
@@ -32,7 +32,7 @@ const Functions& chosen() {
 }  // namespace
 }  // namespace ttmem::observer
 
-// A function without an original can't be called: whoever calls it was linked with it. Should it happen, nothing does.
+// A function without an original has no callers, because a caller would have been linked with it. Do nothing if called.
 #define TTMEM_INTERPOSE(name, symbol, result, parameters, arguments, needed)                           \
     extern "C" __attribute__((visibility("default"))) result ttmem_##name parameters __asm__(#symbol); \
     extern "C" result ttmem_##name parameters {                                                        \
@@ -43,8 +43,8 @@ const Functions& chosen() {
 
 TTMEM_INTERPOSED(TTMEM_INTERPOSE)
 
-// For 'ttmem doctor', in a process that is there for nothing else: 0 where an observer fits the tt-metal in this file. The
-// text says which, behind a "+", or why none does, behind a "-".
+// For 'ttmem doctor', in a separate process: 0 if an observer fits the tt-metal in this file. The text is "+" and the
+// observer, or "-" and the reason.
 extern "C" __attribute__((visibility("default"))) int ttmem_observer_probe(const char* library, char* text,
                                                                            size_t size);
 

@@ -23,28 +23,28 @@ void free_all(const std::vector<ttmem_handle>& handles) {
 
 }  // namespace
 
-std::uint64_t Programs::next_frame() {
+uint64_t ObservedPrograms::next_frame() {
     const std::lock_guard lock(mutex_);
     return ++frames_;
 }
 
-Programs::Program& Programs::program_at(const void* program) {
+ObservedPrograms::Program& ObservedPrograms::program_at(const void* program) {
     Program& known = programs_[program];
     if (!known.id) {
-        // Its own number where the runtime tells it, which is what people see elsewhere.
+        // The runtime's own number if available, since users see it elsewhere.
         known.id = metal_.program_id != nullptr ? metal_.program_id(program) : ++ids_;
         known.last.program = *known.id;
     }
     return known;
 }
 
-void Programs::add(const Frame& frame, const metal::IDevice* device, ttmem_set set,
-                   const CircularBuffer& buffer) {
+void ObservedPrograms::add(const Frame& frame, const metal::IDevice* device, ttmem_set set,
+                           const CircularBuffer& buffer) {
     const std::vector<metal::CoreRange>& ranges = metal_.core_ranges(buffer.cores);
     const ttmem_cores mask = mask_of(ranges);
     const std::lock_guard lock(mutex_);
     Program& program = program_at(frame.program);
-    OnDevice& layout = program.layouts[device];
+    DeviceRecords& layout = program.layouts[device];
     if (layout.frame != frame.number) {
         free_all(layout.handles);
         layout = {frame.number, {}};
@@ -64,7 +64,7 @@ void Programs::add(const Frame& frame, const metal::IDevice* device, ttmem_set s
     }
 }
 
-void Programs::free_on(const void* program, const metal::IDevice* device) {
+void ObservedPrograms::free_on(const void* program, const metal::IDevice* device) {
     const std::lock_guard lock(mutex_);
     const auto known = programs_.find(program);
     if (known == programs_.end()) {
@@ -76,23 +76,23 @@ void Programs::free_on(const void* program, const metal::IDevice* device) {
     }
 }
 
-std::optional<Layout> Programs::layout_of(const void* program) const {
+std::optional<ProgramLayout> ObservedPrograms::layout_of(const void* program) const {
     const std::lock_guard lock(mutex_);
     const auto known = programs_.find(program);
     return known != programs_.end() ? std::optional(known->second.last) : std::nullopt;
 }
 
-bool Programs::is_first_load(const void* program, const metal::IDevice* device) {
+bool ObservedPrograms::is_first_load(const void* program, const metal::IDevice* device) {
     const std::lock_guard lock(mutex_);
     return program_at(program).loaded.insert(device).second;
 }
 
-std::uint64_t Programs::id_of(const void* program) {
+uint64_t ObservedPrograms::id_of(const void* program) {
     const std::lock_guard lock(mutex_);
     return *program_at(program).id;
 }
 
-void Programs::gone(const void* program) {
+void ObservedPrograms::gone(const void* program) {
     const std::lock_guard lock(mutex_);
     const auto known = programs_.find(program);
     if (known != programs_.end()) {
@@ -101,7 +101,7 @@ void Programs::gone(const void* program) {
     }
 }
 
-void Programs::forget_device(const metal::IDevice* device) {
+void ObservedPrograms::forget_device(const metal::IDevice* device) {
     const std::lock_guard lock(mutex_);
     for (auto& [address, program] : programs_) {
         program.layouts.erase(device);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Circular buffers and kernels by program. The runtime's events name the device alone, so the functions of a program that
-// lead to them say whose they are: each of their calls is a frame. Any thread.
+// Circular buffers and kernels by program. The runtime's events name only the device. The program comes from the program
+// function that is running on the thread: each such call is a frame. Thread-safe.
 
 #include <ttmem/ttmem.h>
 
@@ -21,61 +21,61 @@ namespace ttmem::observer {
 // One call of a function of a program, on one thread.
 struct Frame {
     const void* program = nullptr;
-    std::uint64_t number = 0;  // the same for the calls inside; another one is another layout
+    uint64_t number = 0;  // shared by nested calls; a different number is a different layout
 };
 
-// Where the circular buffers of a program end on some cores.
-struct Region {
+// The end of a program's circular buffers on some cores.
+struct BufferRegion {
     metal::CoreCoord core;  // the first of them
-    std::uint64_t end = 0;
+    uint64_t end = 0;
 };
 
-struct Layout {
-    std::uint64_t program = 0;         // its id
-    std::uint64_t bytes_per_core = 0;  // of all that have memory of their own
-    std::vector<Region> regions;
+struct ProgramLayout {
+    uint64_t program = 0;         // its id
+    uint64_t bytes_per_core = 0;  // of those that own memory
+    std::vector<BufferRegion> regions;
 };
 
-class Programs {
+class ObservedPrograms {
 public:
-    explicit Programs(const Metal& metal) : metal_(metal) {}
+    explicit ObservedPrograms(const Metal& metal) : metal_(metal) {}
 
-    std::uint64_t next_frame();
+    uint64_t next_frame();
 
     struct CircularBuffer {
-        std::uint64_t address = 0;
-        std::uint64_t size = 0;
+        uint64_t address = 0;
+        uint64_t size = 0;
         const metal::CoreRangeSet* cores = nullptr;
         bool is_view = false;
     };
-    // A layout that is new to this program on this device replaces the old one.
+    // A new layout of a program on a device replaces the old one.
     void add(const Frame& frame, const metal::IDevice* device, ttmem_set set, const CircularBuffer& buffer);
     void free_on(const void* program, const metal::IDevice* device);
 
-    // As it was laid out last; nothing where it never was.
-    std::optional<Layout> layout_of(const void* program) const;
+    // The last layout; empty if there was none.
+    std::optional<ProgramLayout> layout_of(const void* program) const;
 
-    // Whether its kernels are to be reported on this device: the first time only.
+    // Whether to report its kernels on this device: true the first time only.
     bool is_first_load(const void* program, const metal::IDevice* device);
-    std::uint64_t id_of(const void* program);
+    uint64_t id_of(const void* program);
 
     void gone(const void* program);
 
-    // The device is closed: its records are gone already.
+    // The device was closed, which removed its records already.
     void forget_device(const metal::IDevice* device);
 
 private:
-    struct OnDevice {
-        std::uint64_t frame = 0;
+    struct DeviceRecords {
+        uint64_t frame = 0;
         std::vector<ttmem_handle> handles;
     };
     struct Program {
-        std::optional<std::uint64_t> id;
-        std::map<const metal::IDevice*, OnDevice> layouts;
+        std::optional<uint64_t> id;
+        std::map<const metal::IDevice*, DeviceRecords> layouts;
         std::set<const metal::IDevice*> loaded;
-        Layout last;
-        std::uint64_t last_frame = 0;
-        const metal::IDevice* last_device = nullptr;  // the one that `last` was taken from
+        ProgramLayout last;
+        uint64_t last_frame = 0;
+        const metal::IDevice* last_device = nullptr;  // the device of `last`
     };
 
     Program& program_at(const void* program);
@@ -83,8 +83,8 @@ private:
     const Metal& metal_;
     mutable std::mutex mutex_;
     std::unordered_map<const void*, Program> programs_;
-    std::uint64_t frames_ = 0;
-    std::uint64_t ids_ = 0;
+    uint64_t frames_ = 0;
+    uint64_t ids_ = 0;
 };
 
 }  // namespace ttmem::observer

@@ -22,7 +22,7 @@ static_assert(static_cast<int>(BufferType::DRAM) == TTMEM_DRAM &&
               static_cast<int>(BufferType::L1_SMALL) == TTMEM_L1_SMALL &&
               static_cast<int>(BufferType::TRACE) == TTMEM_TRACE);
 
-std::uint32_t arch_of(tt::ARCH arch) {
+uint32_t arch_of(tt::ARCH arch) {
     switch (arch) {
         case tt::ARCH::WORMHOLE_B0:
             return TTMEM_ARCH_WORMHOLE_B0;
@@ -35,11 +35,11 @@ std::uint32_t arch_of(tt::ARCH arch) {
 
 // One pool lies above the other: L1_SMALL above L1, TRACE above DRAM.
 void describe_memory(const Metal& metal, const metal::Allocator* allocator, ttmem_device_info& info) {
-    const std::uint32_t alignment = metal.allocator_alignment(allocator, BufferType::DRAM);
+    const uint32_t alignment = metal.allocator_alignment(allocator, BufferType::DRAM);
     for (const BufferType type : kPools) {
         const bool is_l1 = type == BufferType::L1 || type == BufferType::L1_SMALL;
         const metal::Statistics statistics = metal.allocator_statistics(allocator, type);
-        ttmem_memory_info& memory = info.memory[static_cast<std::size_t>(type)];
+        ttmem_memory_info& memory = info.memory[static_cast<size_t>(type)];
         memory.banks = metal.allocator_banks(allocator, type);
         memory.size_per_bank = statistics.total_allocatable_size_bytes;
         memory.capacity = memory.size_per_bank * memory.banks;
@@ -49,61 +49,60 @@ void describe_memory(const Metal& metal, const metal::Allocator* allocator, ttme
     }
     for (const auto& [upper, lower] :
          {std::pair(BufferType::L1_SMALL, BufferType::L1), std::pair(BufferType::TRACE, BufferType::DRAM)}) {
-        info.memory[static_cast<std::size_t>(upper)].base +=
-            info.memory[static_cast<std::size_t>(lower)].size_per_bank;
+        info.memory[static_cast<size_t>(upper)].base += info.memory[static_cast<size_t>(lower)].size_per_bank;
     }
 }
 
 }  // namespace
 
-std::uint64_t Sets::asic_id_of(const metal::IDevice* chip) const {
+uint64_t Sets::asic_id_of(const metal::IDevice* chip) const {
     if (metal_.fabric_node == nullptr || metal_.asic_of_node == nullptr) {
         return 0;
     }
     try {
         return *metal_.asic_of_node(metal_.fabric_node(chip->id()));
     } catch (...) {
-        return 0;  // the chip is in no fabric: it is known by its number
+        return 0;  // the chip is in no fabric: its number identifies it
     }
 }
 
 ttmem_device Sets::register_chip(const metal::IDevice* chip) const {
     ttmem_device_info info{};
     info.asic_id = asic_id_of(chip);
-    info.logical_id = static_cast<std::uint32_t>(chip->id());
+    info.logical_id = static_cast<uint32_t>(chip->id());
     info.arch = arch_of(chip->arch());
     const metal::CoreCoord grid = chip->compute_with_storage_grid_size();
-    info.grid_x = static_cast<std::uint16_t>(grid.x);
-    info.grid_y = static_cast<std::uint16_t>(grid.y);
+    info.grid_x = static_cast<uint16_t>(grid.x);
+    info.grid_y = static_cast<uint16_t>(grid.y);
     try {
         describe_memory(metal_, chip->allocator().get(), info);
     } catch (...) {
         for (ttmem_memory_info& memory : info.memory) {
-            memory = {};  // not known
+            memory = {};  // unknown
         }
     }
     return ttmem_register_device(&info);
 }
 
-std::optional<DeviceSet> Sets::known(const metal::IDevice* device) const {
+std::optional<ObservedSet> Sets::known(const metal::IDevice* device) const {
     const std::shared_lock lock(mutex_);
     const auto found = sets_.find(device);
-    return found != sets_.end() && !aside_ ? std::optional(found->second.set) : std::nullopt;
+    return found != sets_.end() && !is_disabled_ ? std::optional(found->second.set) : std::nullopt;
 }
 
-std::optional<DeviceSet> Sets::of(const metal::IDevice* device) {
+std::optional<ObservedSet> Sets::of(const metal::IDevice* device) {
     if (auto set = known(device)) {
         return set;
     }
-    return stands_aside() ? std::nullopt : open(device);
+    return is_disabled() ? std::nullopt : open(device);
 }
 
-std::optional<DeviceSet> Sets::open(const metal::IDevice* device) {
-    look_for_other_reporter();
-    if (stands_aside()) {
+std::optional<ObservedSet> Sets::open(const metal::IDevice* device) {
+    find_other_reporter();
+    if (is_disabled()) {
         return std::nullopt;
     }
-    // The runtime is asked without our lock, so that none of its locks can ever wait for ours.
+    // Query the runtime without our lock, so that its locks never wait for ours.
     std::vector<ttmem_device> members;
     std::vector<metal::IDevice*> chips = metal_.chips_of(device);
     members.reserve(chips.size());
@@ -111,29 +110,33 @@ std::optional<DeviceSet> Sets::open(const metal::IDevice* device) {
         members.push_back(register_chip(chip));
     }
     const metal::Allocator* allocator = device->allocator().get();
-    DeviceSet set;
+    ObservedSet set;
     set.rounding = metal_.allocator_alignment(allocator, BufferType::DRAM);
     for (const BufferType type : kPools) {
-        set.banks[static_cast<std::size_t>(type)] = metal_.allocator_banks(allocator, type);
+        set.banks[static_cast<size_t>(type)] = metal_.allocator_banks(allocator, type);
     }
+    const auto shape = metal_.shape_of(device);
     const std::string label = (metal_.is_mesh(device) ? "mesh " : "device ") + std::to_string(device->id());
 
     const std::unique_lock lock(mutex_);
-    if (aside_) {
+    if (is_disabled_) {
         return std::nullopt;
     }
-    const auto [place, is_new] = sets_.try_emplace(device, Open{set, std::move(chips)});
+    const auto [place, is_new] = sets_.try_emplace(device, OpenSet{set, std::move(chips)});
     if (is_new) {
         place->second.set.set =
-            ttmem_open_set(members.data(), static_cast<std::uint32_t>(members.size()), label.c_str());
+            ttmem_open_set(members.data(), static_cast<uint32_t>(members.size()), label.c_str());
+        if (shape) {
+            ttmem_describe_mesh(place->second.set.set, shape->first, shape->second);
+        }
         opened_ = true;
     }
     return place->second.set;
 }
 
-std::vector<Sets::Closed> Sets::close(const metal::IDevice* device) {
+std::vector<Sets::ClosedSet> Sets::close(const metal::IDevice* device) {
     const std::unique_lock lock(mutex_);
-    std::vector<Closed> closed;
+    std::vector<ClosedSet> closed;
     std::erase_if(sets_, [&](const auto& entry) {
         const auto& [of, open] = entry;
         if (of != device && std::find(open.chips.begin(), open.chips.end(), device) == open.chips.end()) {
@@ -146,32 +149,32 @@ std::vector<Sets::Closed> Sets::close(const metal::IDevice* device) {
     return closed;
 }
 
-void Sets::look_for_other_reporter() {
+void Sets::find_other_reporter() {
     const std::unique_lock lock(mutex_);
-    if (!aside_ && client::count_own_segments() > (opened_ ? 1u : 0u)) {
+    if (!is_disabled_ && client::count_own_segments() > (opened_ ? 1u : 0u)) {
         close_all();
     }
 }
 
-void Sets::stand_aside(const char* why) {
+void Sets::disable(const char* why) {
     const std::unique_lock lock(mutex_);
-    if (!aside_) {
+    if (!is_disabled_) {
         close_all();
         notice(why);
     }
 }
 
 void Sets::close_all() {
-    aside_ = true;
+    is_disabled_ = true;
     for (const auto& [device, open] : sets_) {
         ttmem_close_set(open.set.set);
     }
     sets_.clear();
 }
 
-bool Sets::stands_aside() const {
+bool Sets::is_disabled() const {
     const std::shared_lock lock(mutex_);
-    return aside_;
+    return is_disabled_;
 }
 
 }  // namespace ttmem::observer

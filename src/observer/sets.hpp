@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The devices and meshes that have been seen, each with its set. A set is opened by the first event on its device and
-// closed with it. Any thread.
+// The devices and meshes seen so far, each with its set. The first event on a device opens its set; closing the device
+// closes it. Thread-safe.
 
 #include <ttmem/ttmem.h>
 
@@ -16,52 +16,52 @@
 
 namespace ttmem::observer {
 
-struct DeviceSet {
+struct ObservedSet {
     ttmem_set set = 0;
-    std::uint32_t rounding = 1;            // what the allocator takes in a bank is a multiple of this
-    std::array<std::uint32_t, 5> banks{};  // by kind
+    uint32_t rounding = 1;            // every reservation in a bank is a multiple of this
+    std::array<uint32_t, 5> banks{};  // by kind
 };
 
 class Sets {
 public:
     explicit Sets(const Metal& metal) : metal_(metal) {}
 
-    // Nothing where nothing is to be recorded. Calls the device, which must be open.
-    std::optional<DeviceSet> of(const metal::IDevice* device);
+    // Empty if nothing is to be recorded. Calls the device, which must be open.
+    std::optional<ObservedSet> of(const metal::IDevice* device);
 
-    // Of a device that may be gone: only its address is looked at.
-    std::optional<DeviceSet> known(const metal::IDevice* device) const;
+    // For a device that may be gone: uses only its address.
+    std::optional<ObservedSet> known(const metal::IDevice* device) const;
 
-    // Everything in its set is gone, and so is the set; with a chip also those of the meshes that it is in. Only its address
-    // is looked at. What was closed.
-    struct Closed {
+    // Removes the set and everything in it; for a chip also the sets of its meshes. Uses only the address. Returns the closed
+    // sets.
+    struct ClosedSet {
         const metal::IDevice* device;
         ttmem_set set;
     };
-    std::vector<Closed> close(const metal::IDevice* device);
+    std::vector<ClosedSet> close(const metal::IDevice* device);
 
-    // Stands aside, in silence, where the process has a reporter of its own: it is tracked then.
-    void look_for_other_reporter();
+    // Stays inactive, without a message, if the process has another reporter: it is tracked then.
+    void find_other_reporter();
 
-    // From now on nothing is recorded, and what was is gone.
-    void stand_aside(const char* why);
-    bool stands_aside() const;
+    // Stops recording and removes all records.
+    void disable(const char* why);
+    bool is_disabled() const;
 
 private:
-    std::optional<DeviceSet> open(const metal::IDevice* device);
+    std::optional<ObservedSet> open(const metal::IDevice* device);
     void close_all();
     ttmem_device register_chip(const metal::IDevice* chip) const;
-    std::uint64_t asic_id_of(const metal::IDevice* chip) const;
+    uint64_t asic_id_of(const metal::IDevice* chip) const;
 
     const Metal& metal_;
     mutable std::shared_mutex mutex_;
-    struct Open {
-        DeviceSet set;
+    struct OpenSet {
+        ObservedSet set;
         std::vector<metal::IDevice*> chips;
     };
-    std::unordered_map<const metal::IDevice*, Open> sets_;
-    bool aside_ = false;
-    bool opened_ = false;  // one was: one segment of this process is ours
+    std::unordered_map<const metal::IDevice*, OpenSet> sets_;
+    bool is_disabled_ = false;
+    bool opened_ = false;  // a set was opened, so one segment of this process is ours
 };
 
 }  // namespace ttmem::observer

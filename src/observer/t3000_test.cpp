@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The calls behind the recorded log of a real T3000, seen by the observer: on each of the eight chips the totals that the
-// log's README states, among them those that no processor of the runtime ever heard of.
+// The calls behind the recorded log of a real T3000 under the observer: each of the eight chips has the totals that the
+// log's README states, including allocations that no graph processor saw.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -15,6 +15,7 @@
 
 #include "sim/testing/segment_totals_test_support.hpp"
 #include "tests/support/own_segment.hpp"
+#include "tests/support/preload.hpp"
 
 namespace ttmem::observer {
 namespace {
@@ -23,7 +24,7 @@ using nlohmann::json;
 using sim::testing::Bytes;
 using sim::testing::SegmentBytes;
 
-// record_events under the observer, standing still at the beginning of each phase.
+// record_events under the observer, paused at the beginning of each phase.
 class Recording {
 public:
     Recording() {
@@ -31,6 +32,7 @@ public:
         int from_child[2];
         EXPECT_EQ(pipe2(to_child, O_CLOEXEC), 0);
         EXPECT_EQ(pipe2(from_child, O_CLOEXEC), 0);
+        const std::string preload = test::preload_name_of(TTMEM_OBSERVER);
         pid_ = fork();
         if (pid_ == 0) {
             dup2(to_child[0], STDIN_FILENO);
@@ -38,7 +40,7 @@ public:
             for (const auto& [name, value] :
                  {std::pair("TTMEM_SIM_BOARD", "t3000"), std::pair("TTMEM_SIM_REPORTING", "0"),
                   std::pair("RECORD_EVENTS_PAUSE", "1"), std::pair("TT_ALLOC_TRACKING_ENABLED", "1"),
-                  std::pair("LD_PRELOAD", TTMEM_OBSERVER)}) {
+                  std::pair("LD_PRELOAD", preload.c_str())}) {
                 setenv(name, value, 1);
             }
             execl(TTMEM_TEST_BIN_DIR "/record_events", "record_events", "t3000_events", nullptr);
@@ -50,7 +52,7 @@ public:
         output_ = fdopen(from_child[0], "r");
     }
     ~Recording() {
-        close(input_);  // it goes on to its end
+        close(input_);  // it runs to its end
         while (getc(output_) != EOF) {
         }
         fclose(output_);
@@ -61,7 +63,7 @@ public:
     Recording(const Recording&) = delete;
     Recording& operator=(const Recording&) = delete;
 
-    // Lets it go on to the beginning of this phase.
+    // Continues to the beginning of this phase.
     void go_to(const std::string& phase) {
         for (std::string line;;) {
             const int c = getc(output_);
@@ -83,7 +85,7 @@ public:
 
     void resume() { ASSERT_EQ(write(input_, "\n", 1), 1); }
 
-    [[nodiscard]] SegmentBytes seen() const {
+    SegmentBytes seen() const {
         const segment::Reader reader = test::reader_of(pid_);
         const segment::Totals totals = reader.totals();
         EXPECT_FALSE(totals.settling);
@@ -98,8 +100,8 @@ private:
     FILE* output_ = nullptr;
 };
 
-void expect_on_all_chips(const SegmentBytes& seen, const std::string& kind, std::uint64_t requested,
-                         std::uint64_t used) {
+void expect_on_all_chips(const SegmentBytes& seen, const std::string& kind, uint64_t requested,
+                         uint64_t used) {
     EXPECT_EQ(seen.size(), 8u);
     for (const auto& [asic, kinds] : seen) {
         EXPECT_EQ(kinds.at(kind).requested, requested) << kind << " of " << std::hex << asic;
@@ -114,14 +116,14 @@ void expect_nothing(const SegmentBytes& seen) {
 }
 
 TEST(T3000, EndsWithTheTotalsOfTheRecordedRunOnAllEightChips) {
-    std::ifstream log(std::string(TTMEM_SHARED_DATA) + "/t3000_events.jsonl");
-    ASSERT_TRUE(log) << "the recorded logs must lie beside the checkout, in " << TTMEM_SHARED_DATA;
+    std::ifstream log(std::string(TTMEM_TEST_DATA) + "/t3000_events.jsonl");
+    ASSERT_TRUE(log) << "cannot read t3000_events.jsonl in " << TTMEM_TEST_DATA;
     Recording recording;
     recording.go_to("replicated DRAM 1MiB: drop last reference");
     expect_on_all_chips(recording.seen(), "dram", 1'048'576, 88'064 * 12);
     recording.resume();
 
-    // A buffer that another thread took, which the log does not have.
+    // A buffer of another thread, which the log lacks.
     recording.go_to("buffer allocated on other thread: dropped on main");
     expect_on_all_chips(recording.seen(), "dram", 65'536, 6'144 * 12);
     recording.resume();
@@ -137,7 +139,7 @@ TEST(T3000, EndsWithTheTotalsOfTheRecordedRunOnAllEightChips) {
     expect_on_all_chips(recording.seen(), "cb", 0, 0);
     recording.resume();
 
-    // Two programs, laid out on threads of the pool, each on every chip of the mesh.
+    // Two programs, laid out on pool threads, each on every chip of the mesh.
     recording.go_to("heterogeneous: destroy");
     expect_on_all_chips(recording.seen(), "cb", 16'384 + 32'768, (16'384 + 32'768) * 4);
     recording.resume();

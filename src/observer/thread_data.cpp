@@ -7,7 +7,7 @@ namespace ttmem::observer {
 
 namespace {
 
-// Of the kind that needs no call to be found; libttmem has some of it too, and there is little of both.
+// initial-exec TLS: found without a call. libttmem uses some too; the space is small.
 __thread ThreadData* current __attribute__((tls_model("initial-exec"))) = nullptr;
 
 struct Reaper {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What the observer remembers of the calling thread.
+// The observer's data of the calling thread.
 
 #include <cstddef>
 #include <string>
@@ -13,17 +13,18 @@ namespace ttmem::observer {
 
 struct ThreadData {
     bool has_processor = false;
-    unsigned looks = 0;  // for another reporter in this process
-    std::vector<std::string>
-        untold;            // names of the ops around, the innermost last, that libttmem has not heard of
-    std::size_t told = 0;  // how many of those around them it has
-    Frame frame;           // of the program whose function runs
+    unsigned scans = 0;  // for another reporter in this process
+    // The names of the current ops that libttmem does not know yet, the innermost last, and the number of the outer ones
+    // that it knows.
+    std::vector<std::string> unreported_scopes;
+    size_t reported_scopes = 0;
+    Frame frame;                      // of the program whose function runs
     const void* hooked = nullptr;     // the last buffer that a hook took over
     const void* allocated = nullptr;  // the last one that an allocator gave something, and which
     const void* allocator = nullptr;
 };
 
-// Also after the thread's own data were destroyed: destructors of others may still free memory.
+// Valid after the thread's own data were destroyed: other destructors may still free memory.
 ThreadData& thread_data();
 
 }  // namespace ttmem::observer

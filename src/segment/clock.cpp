@@ -7,16 +7,15 @@
 
 #if defined(__x86_64__)
 #include <x86intrin.h>
+
+#include "base/time.hpp"
 #endif
 
 namespace ttmem::segment {
 
 Moment Clock::now(ClockKind kind) {
-    timespec time{};
-    clock_gettime(CLOCK_MONOTONIC, &time);
     Moment moment;
-    moment.monotonic_ns =
-        static_cast<uint64_t>(time.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(time.tv_nsec);
+    moment.monotonic_ns = base::monotonic_ns();
     moment.ticks = moment.monotonic_ns;
 #if defined(__x86_64__)
     if (kind == ClockKind::tsc) {

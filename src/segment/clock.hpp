@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// From the ticks of a segment to the host's monotonic clock. The client writes down one moment on both clocks; a reader
-// takes a second one now, and the rate follows. So nobody calibrates anything in the tracked process.
+// Converts the ticks of a segment to the host's monotonic clock. The client stores one moment on both clocks; a reader
+// takes a second one now, and the rate follows. So the tracked process calibrates nothing.
 
 #include <cstdint>
 
@@ -23,7 +23,7 @@ public:
     // Both clocks of this host, read together.
     static Moment now(ClockKind kind);
 
-    // Never after `now`, whatever the ticks say.
+    // Never after `now`, whatever the ticks are.
     uint64_t monotonic_ns(uint64_t ticks) const;
 
     uint64_t age_ns(uint64_t ticks) const { return now_.monotonic_ns - monotonic_ns(ticks); }

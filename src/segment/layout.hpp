@@ -1,33 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The segment: what one tracked process tells about its device memory, as bytes in a sealed memfd.
+// The segment: what one tracked process reports about its device memory, as bytes in a sealed memfd.
 //
 //     +-----------+ 0
-//     | header    |   magic, ABI version, whose it is, clock, region table, high-water marks, inexact counters
+//     | header    |   magic, version, process, clock, region table, high-water marks, inexact counters
 //     +-----------+   every region below is found through the region table: {offset, stride, count}
-//     | devices   |   slots of 256 B: what each device is
-//     | sets      |   slots of 64 B: one an allocator: its members as a mask over the device table
+//     | devices   |   slots of 256 B: one per device
+//     | sets      |   slots of 128 B: one per allocator; its members as a mask over the device table
 //     | core sets |   slots of 64 B: interned core masks of circular buffers
-//     | pools     |   set x kind: used bytes now (all threads add here, so the peak is exact) and their peak
+//     | pools     |   set x kind: bytes in use (all threads add here, so the peak is exact) and their peak
 //     | tallies   |   writer x set x kind: this writer's share of the other counts; the sum over writers is the count
 //     | names     |   a tree of strings, written once
-//     | failures  |   slots of 128 B, by type: the first few and the last few
-//     | writers   |   one line a thread: ring head, intent, thread id
-//     | rings     |   one a writer: 32-byte records, the oldest overwritten; history only
-//     | ledger    |   slots of 64 B, one a live allocation: the truth
+//     | failures  |   slots of 192 B, by type: the first few and the last few
+//     | writers   |   one line per thread: ring head, intent, thread id
+//     | rings     |   one per writer: records of 32 B, the oldest overwritten; history only
+//     | ledger    |   slots of 64 B, one per live allocation: the truth
 //     +-----------+
 //
 // All zero is a valid, empty segment; the magic is written last. Everything that changes is a 64-bit word, little
-// endian, written by one store. An event is recorded in the order
+// endian, written by one store. Events are written by BasicEventWriter (writer.hpp), in the order
 //
 //     intent set -> ledger slot -> ring record -> counters -> intent cleared
 //
-// so a process killed at any point leaves at most one event a thread in doubt, and its intent word names the slot and
+// A process killed at any point leaves at most one event per thread in doubt, and its intent word names the slot and
 // the generation of that event. State is read from pools, tallies and ledger; the rings are history and may lose.
-// docs/SEGMENT_FORMAT.md is the same for readers written elsewhere.
+// docs/SEGMENT_FORMAT.md describes the same bytes for readers written elsewhere.
 
 #include <atomic>
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 
@@ -43,11 +44,14 @@ static_assert(sizeof(Word) == 8 && Word::is_always_lock_free);
 
 constexpr char kMemfdName[] = "ttmem";
 constexpr uint64_t kMagic = 0x4745'534d'454d'5454;  // "TTMEMSEG"
-constexpr uint32_t kAbiVersion = 1;                 // raised when a reader of the old one would read wrongly
+
+// Raised when a reader of the version before would misread the segment. Longer entries, new regions and new values of
+// an enumeration do not raise it: readers skip what they do not know.
+constexpr uint32_t kSegmentVersion = 2;
 
 // ---- what a word in a slot means -----------------------------------------------------------------------------------
 
-enum class Kind : uint8_t {
+enum class AllocationKind : uint8_t {
     dram = 0,
     l1 = 1,
     system_memory = 2,
@@ -61,17 +65,40 @@ enum class Kind : uint8_t {
 constexpr uint32_t kKinds = 9;
 static_assert(kKinds <= kKindsPerSet);
 
-constexpr bool is_kernel(Kind kind) {
-    return kind >= Kind::kernel_application && kind <= Kind::kernel_dispatch;
+constexpr bool is_kernel(AllocationKind kind) {
+    return kind >= AllocationKind::kernel_application && kind <= AllocationKind::kernel_dispatch;
 }
 
-enum Flags : uint16_t {
-    kPlanned = 1,          // hooked: adds 0
-    kView = 2,             // memory of another allocation: adds 0
-    kReservedUnknown = 4,  // used counts the requested bytes
-    kKeyed = 8,            // reported by device number and address, not by handle
+enum class AllocationFlag : uint16_t {
+    none = 0,
+    planned = 1,           // hooked by a graph capture: adds 0 bytes
+    view = 2,              // memory of another allocation: adds 0 bytes
+    reserved_unknown = 4,  // the used bytes are the requested bytes
+    keyed = 8,             // reported by device number and address, not by handle
 };
-constexpr bool adds_bytes(uint16_t flags) { return (flags & (kPlanned | kView)) == 0; }
+
+// Any number of them.
+struct AllocationFlags {
+    uint16_t bits = 0;
+
+    constexpr AllocationFlags() = default;
+    // NOLINTNEXTLINE(google-explicit-constructor): one flag is a set of flags.
+    constexpr AllocationFlags(AllocationFlag flag) : bits(static_cast<uint16_t>(flag)) {}
+    constexpr explicit AllocationFlags(uint16_t from) : bits(from) {}
+
+    constexpr bool has(AllocationFlag flag) const { return (bits & static_cast<uint16_t>(flag)) != 0; }
+    constexpr AllocationFlags& operator|=(AllocationFlags other) {
+        bits = static_cast<uint16_t>(bits | other.bits);
+        return *this;
+    }
+    constexpr auto operator<=>(const AllocationFlags&) const = default;
+};
+constexpr AllocationFlags operator|(AllocationFlags a, AllocationFlags b) { return a |= b; }
+constexpr AllocationFlags operator|(AllocationFlag a, AllocationFlag b) { return AllocationFlags(a) | b; }
+
+constexpr bool adds_bytes(AllocationFlags flags) {
+    return (flags.bits & (AllocationFlag::planned | AllocationFlag::view).bits) == 0;
+}
 
 enum class EventType : uint8_t { allocate = 1, free = 2, open_set = 3, close_set = 4, failure = 5 };
 
@@ -80,7 +107,7 @@ constexpr uint32_t kFailureTypes = 3;
 
 enum class ClockKind : uint32_t { monotonic_ns = 1, tsc = 2 };
 
-// What makes a number less than exact; the value is the index of its counter in the header.
+// Why a figure is not exact. The value is the index of its counter in the header.
 enum class Inexact : uint8_t {
     ledger_full = 0,
     sets_full = 1,
@@ -128,6 +155,10 @@ constexpr const char* reason(Inexact what) {
 
 // ---- handles: which slot, at which generation ----------------------------------------------------------------------
 
+//     63          40 39                            0
+//     +-------------+-------------------------------+
+//     | slot        | generation                    |
+//     +-------------+-------------------------------+
 struct SlotRef {
     uint32_t slot = 0;        // 24 bits
     uint64_t generation = 0;  // 40 bits
@@ -143,16 +174,16 @@ struct SlotRef {
 struct Allocation {
     uint64_t address = 0;
     uint64_t requested = 0;  // logical bytes on one device
-    uint64_t reserved =
-        0;  // what the allocator gave away on one device; the requested bytes where it is not known
+    // What the allocator gave away on one device; the requested bytes where that is not known.
+    uint64_t reserved = 0;
     uint64_t ticks = 0;
     uint64_t owner = 0;  // buffer id, program or kernel id
     uint32_t name = 0;
     uint16_t core_set = 0;  // 0: none or unknown
     uint32_t thread = 0;
     uint8_t set = 0;
-    Kind kind = Kind::dram;
-    uint16_t flags = 0;
+    AllocationKind kind = AllocationKind::dram;
+    AllocationFlags flags;
 
     // The bytes that count as used on each member of the set.
     constexpr uint64_t used() const { return adds_bytes(flags) ? reserved : 0; }
@@ -160,81 +191,144 @@ struct Allocation {
 };
 
 using LedgerSlot = BasicSlot<Word, 8>;
+constexpr size_t kLedgerPayloadWords = LedgerSlot::kPayloadWords;
+
+// Words of a ledger slot. Word 0 is the generation.
 constexpr size_t kAddressWord = 1;
 constexpr size_t kRequestedWord = 2;
-constexpr size_t kWhatWord = 7;    // thread, set, kind, flags
-constexpr size_t kNamingWord = 6;  // name, core set and 16 bits of the generation: see tag() in src/client
+constexpr size_t kReservedWord = 3;
+constexpr size_t kTicksWord = 4;
+constexpr size_t kOwnerWord = 5;
+constexpr size_t kNamingWord = 6;
+constexpr size_t kWhatWord = 7;
 
-constexpr uint8_t set_in(uint64_t what) { return static_cast<uint8_t>(what >> 24); }
-constexpr Kind kind_in(uint64_t what) { return static_cast<Kind>(what >> 16 & 0xff); }
-constexpr uint16_t flags_in(uint64_t what) { return static_cast<uint16_t>(what); }
-
+// The naming word. It carries bits of the generation, so that a tag that comes too late has no effect: see tag_slot().
+//
+//     63                    32 31        16 15          0
+//     +-----------------------+------------+-------------+
+//     | name                  | core set   | generation  |
+//     +-----------------------+------------+-------------+
 constexpr uint64_t naming_word(uint32_t name, uint16_t core_set, uint64_t generation) {
     return uint64_t{name} << 32 | uint64_t{core_set} << 16 | (generation & 0xffff);
 }
-
-constexpr void encode(const Allocation& a, uint64_t generation,
-                      uint64_t (&payload)[LedgerSlot::kPayloadWords]) {
-    payload[0] = a.address;
-    payload[1] = a.requested;
-    payload[2] = a.reserved;
-    payload[3] = a.ticks;
-    payload[4] = a.owner;
-    payload[5] = naming_word(a.name, a.core_set, generation);
-    payload[6] = uint64_t{a.thread} << 32 | uint64_t{a.set} << 24 | uint64_t(a.kind) << 16 | a.flags;
+constexpr uint32_t name_in(uint64_t naming) { return static_cast<uint32_t>(naming >> 32); }
+constexpr uint16_t core_set_in(uint64_t naming) { return static_cast<uint16_t>(naming >> 16); }
+constexpr bool names_generation(uint64_t naming, uint64_t generation) {
+    return (naming & 0xffff) == (generation & 0xffff);
 }
 
-constexpr Allocation decode_allocation(const uint64_t (&payload)[LedgerSlot::kPayloadWords]) {
+// The what word. Its bits 4 to 15 are the index of the pool, and its low byte is that of a ring record but for the type.
+//
+//     63                    32 31        16 15     8 7    4 3   2  0
+//     +-----------------------+------------+--------+------+---+----+
+//     | thread                | flags      | set    | kind | n | 0  |    n: adds nothing
+//     +-----------------------+------------+--------+------+---+----+
+constexpr uint64_t kAddsNothing = 8;
+
+constexpr uint64_t what_word(const Allocation& a) {
+    return uint64_t{a.thread} << 32 | uint64_t{a.flags.bits} << 16 | uint64_t{a.set} << 8 |
+           (uint64_t(a.kind) & 15) << 4 | (adds_bytes(a.flags) ? 0 : kAddsNothing);
+}
+constexpr uint32_t thread_in(uint64_t what) { return static_cast<uint32_t>(what >> 32); }
+constexpr AllocationFlags flags_in(uint64_t what) {
+    return AllocationFlags(static_cast<uint16_t>(what >> 16));
+}
+constexpr uint8_t set_in(uint64_t what) { return static_cast<uint8_t>(what >> 8); }
+constexpr AllocationKind kind_in(uint64_t what) { return static_cast<AllocationKind>(what >> 4 & 15); }
+constexpr uint32_t pool_in(uint64_t what) { return static_cast<uint32_t>(what >> 4 & 0xfff); }
+
+constexpr uint32_t pool_index(uint32_t set, AllocationKind kind) {
+    return set * kKindsPerSet + static_cast<uint32_t>(kind);
+}
+static_assert(kKindsPerSet == 16 && pool_in(0x5'37'0) == pool_index(0x53, AllocationKind{7}));
+
+constexpr void encode(const Allocation& a, uint64_t generation, uint64_t (&payload)[kLedgerPayloadWords]) {
+    payload[kAddressWord - 1] = a.address;
+    payload[kRequestedWord - 1] = a.requested;
+    payload[kReservedWord - 1] = a.reserved;
+    payload[kTicksWord - 1] = a.ticks;
+    payload[kOwnerWord - 1] = a.owner;
+    payload[kNamingWord - 1] = naming_word(a.name, a.core_set, generation);
+    payload[kWhatWord - 1] = what_word(a);
+}
+
+constexpr Allocation decode_allocation(const uint64_t (&payload)[kLedgerPayloadWords]) {
     Allocation a;
-    a.address = payload[0];
-    a.requested = payload[1];
-    a.reserved = payload[2];
-    a.ticks = payload[3];
-    a.owner = payload[4];
-    a.name = static_cast<uint32_t>(payload[5] >> 32);
-    a.core_set = static_cast<uint16_t>(payload[5] >> 16);
-    a.thread = static_cast<uint32_t>(payload[6] >> 32);
-    a.set = set_in(payload[6]);
-    a.kind = kind_in(payload[6]);
-    a.flags = flags_in(payload[6]);
+    a.address = payload[kAddressWord - 1];
+    a.requested = payload[kRequestedWord - 1];
+    a.reserved = payload[kReservedWord - 1];
+    a.ticks = payload[kTicksWord - 1];
+    a.owner = payload[kOwnerWord - 1];
+    a.name = name_in(payload[kNamingWord - 1]);
+    a.core_set = core_set_in(payload[kNamingWord - 1]);
+    a.thread = thread_in(payload[kWhatWord - 1]);
+    a.set = set_in(payload[kWhatWord - 1]);
+    a.kind = kind_in(payload[kWhatWord - 1]);
+    a.flags = flags_in(payload[kWhatWord - 1]);
     return a;
 }
 
 // ---- ring records --------------------------------------------------------------------------------------------------
 
-// allocate, free: what happened to which slot. open_set, close_set: `set`. failure: `slot` is the failure's index.
+// allocate, free: what happened to which slot. open_set, close_set: only `set`. failure: `slot` is the failure's entry.
 struct Event {
     EventType type = EventType::allocate;
-    Kind kind = Kind::dram;
+    AllocationKind kind = AllocationKind::dram;
     uint64_t ticks = 0;  // the low 4 bits are lost
     SlotRef slot;
-    uint64_t address = 0;
+    uint64_t address = 0;  // of an allocation or free
     uint64_t requested = 0;
     uint16_t name = 0;
     uint8_t set = 0;
-    bool adds_bytes = true;  // false: planned or a view
+    bool adds_bytes = true;                            // false: planned or a view
+    FailureType failure = FailureType::out_of_memory;  // of a failure
 };
-
-constexpr uint64_t kAddsNothing = 8;  // in the four bits of the type
 
 using RingRecord = BasicRecord<Word>;
 
+//                63                                  8 7    4 3   2  0
+//     word 0     +------------------------------------+------+---+----+
+//                | ticks / 16                         | kind | n |type|    n: adds nothing
+//                +------------------------------------+------+---+----+
+//                63          40 39                            0
+//     word 1     | slot        | generation                    |    a SlotRef
+//     word 2     | address                                     |    of an allocation or free
+//                | 0                          | failure type  |    of a failure: bits 0 to 7
+//                63                         24 23      8 7      0
+//     word 3     | requested                   | name    | set   |
+constexpr uint64_t record_time(uint64_t ticks) { return ticks << 4 & ~uint64_t{0xff}; }
+
 constexpr void encode(const Event& e, uint64_t (&record)[kRecordWords]) {
     record[0] =
-        (e.ticks >> 4) << 8 | uint64_t(e.kind) << 4 | uint64_t(e.type) | (e.adds_bytes ? 0 : kAddsNothing);
+        record_time(e.ticks) | uint64_t(e.kind) << 4 | uint64_t(e.type) | (e.adds_bytes ? 0 : kAddsNothing);
     record[1] = e.slot.pack();
-    record[2] = e.address;
+    record[2] = e.type == EventType::failure ? uint64_t(e.failure) : e.address;
     record[3] = e.requested << 24 | uint64_t{e.name} << 8 | e.set;
+}
+
+// The same from the words of the ledger slot that the event is about.
+constexpr void encode(EventType type, uint64_t ticks, SlotRef slot,
+                      const uint64_t (&payload)[kLedgerPayloadWords], uint64_t (&record)[kRecordWords]) {
+    const uint64_t what = payload[kWhatWord - 1];
+    record[0] = record_time(ticks) | (what & 0xff) | uint64_t(type);
+    record[1] = slot.pack();
+    record[2] = payload[kAddressWord - 1];
+    record[3] =
+        payload[kRequestedWord - 1] << 24 | (payload[kNamingWord - 1] >> 32 & 0xffff) << 8 | set_in(what);
 }
 
 constexpr Event decode_event(const uint64_t (&record)[kRecordWords]) {
     Event e;
     e.type = static_cast<EventType>(record[0] & 7);
     e.adds_bytes = (record[0] & kAddsNothing) == 0;
-    e.kind = static_cast<Kind>(record[0] >> 4 & 15);
+    e.kind = static_cast<AllocationKind>(record[0] >> 4 & 15);
     e.ticks = record[0] >> 8 << 4;
     e.slot = SlotRef::unpack(record[1]);
-    e.address = record[2];
+    if (e.type == EventType::failure) {
+        e.failure = static_cast<FailureType>(record[2] & 0xff);
+    } else {
+        e.address = record[2];
+    }
     e.requested = record[3] >> 24;
     e.name = static_cast<uint16_t>(record[3] >> 8);
     e.set = static_cast<uint8_t>(record[3]);
@@ -257,54 +351,64 @@ struct Tally {
     Word reserved_unknown;   // allocations whose used bytes are their requested bytes
 };
 
-constexpr uint32_t pool_index(uint32_t set, Kind kind) {
-    return set * kKindsPerSet + static_cast<uint32_t>(kind);
-}
-
 // ---- the other slots -----------------------------------------------------------------------------------------------
 
 using DeviceSlot = BasicSlot<Word, 32>;   // payload: ttmem_device_info
-using SetSlot = BasicSlot<Word, 8>;       // payload: DeviceSet
+using SetSlot = BasicSlot<Word, 16>;      // payload: DeviceSet
 using CoreSetSlot = BasicSlot<Word, 8>;   // payload: four words of mask, bit 16 y + x
-using FailureSlot = BasicSlot<Word, 16>;  // payload: Failure
+using FailureSlot = BasicSlot<Word, 24>;  // payload: Failure
 using Name = BasicName<Word>;
 
 struct DeviceSet {
     uint64_t members = 0;  // bit i: entry i of the device table
     uint64_t opened_ticks = 0;
-    uint64_t closed_ticks =
-        0;               // 0: open. A closed set keeps its members and peaks until its entry is used again
+    // 0: open. A closed set keeps its members and peaks until its entry is used again.
+    uint64_t closed_ticks = 0;
     uint64_t label = 0;  // a name
-    uint64_t unused[3] = {};
+    // The shape of a mesh, row by row in the order of `member`. Both 0: not known.
+    uint32_t columns = 0;
+    uint32_t rows = 0;
+    uint64_t unused[2] = {};
+    uint8_t member[kMaxDevices] =
+        {};  // entries of the device table, in the order in which the process named them
 };
 static_assert(sizeof(DeviceSet) == SetSlot::kPayloadWords * 8);
 constexpr size_t kMembersWord = 1;
 constexpr size_t kClosedTicksWord = 3;
+constexpr size_t kShapeWord = 5;
 
+//     63                    32 31                     0
+//     | rows                  | columns                |
+constexpr uint64_t shape_word(uint32_t rows, uint32_t columns) { return uint64_t{rows} << 32 | columns; }
+
+// A field that a type of failure does not have is 0.
 struct Failure {
     uint64_t ticks = 0;
     uint8_t type = 0;  // FailureType
     uint8_t kind = 0;
     uint8_t set = 0;
-    uint8_t core_x = 0, core_y = 0;
+    uint8_t core_x = 0, core_y = 0;  // cb_clash: a core where they overlap
     uint8_t blocker_kind = 0;
     uint8_t has_blocker = 0;
     uint8_t has_device = 0;
     uint64_t requested = 0;
-    uint64_t needed = 0;
-    uint64_t free = 0;
-    uint64_t largest_free = 0;
-    uint64_t program = 0;
+    uint64_t needed_per_bank = 0;  // out_of_memory
+    uint64_t free_per_bank = 0;
+    uint64_t largest_free_per_bank = 0;  // out_of_memory
+    uint64_t program = 0;                // cb_clash
     uint64_t members = 0;
     uint32_t name = 0;
     uint32_t thread = 0;
-    uint64_t address = 0;  // an unknown free: what was to be freed
+    uint64_t address = 0;  // unknown_free: what was to be freed
     uint64_t blocker_address = 0;
     uint64_t blocker_requested = 0;
     uint64_t blocker_reserved = 0;
     uint64_t blocker_owner = 0;
     uint32_t blocker_name = 0;
-    int32_t device = 0;  // an unknown free: on which device, where has_device
+    int32_t device = 0;          // unknown_free: on which device, where has_device
+    uint64_t cb_end = 0;         // cb_clash: the address where the circular buffers end ...
+    uint64_t lowest_buffer = 0;  // ... and that of the lowest L1 buffer
+    uint64_t unused[6] = {};
 };
 static_assert(sizeof(Failure) == FailureSlot::kPayloadWords * 8);
 
@@ -314,11 +418,11 @@ constexpr uint32_t failure_index(FailureType type, uint64_t n) {
     return static_cast<uint32_t>(type) * kFailuresPerType + static_cast<uint32_t>(place);
 }
 
-struct alignas(64) Writer {
+// What one thread is doing. A thread that ends gives its line back, and the next one goes on at this head.
+struct alignas(64) WriterLine {
     Word head;    // records ever written to its ring
     Word intent;  // SlotRef of the event being recorded; 0 = none
-    Word
-        thread;  // thread id; 0 = nobody's. A thread that ends gives its line back, and the next goes on at this head
+    Word thread;  // thread id; 0 = no thread's
     Word unused[5];
 };
 
@@ -349,40 +453,41 @@ struct Region {
 
 struct Header {
     Word magic;
-    uint32_t abi_version;
+    uint32_t version;
     uint32_t header_bytes;
     uint64_t segment_bytes;
     uint32_t pid;  // as its own pid namespace counts
     uint32_t clock_kind;
     uint64_t start_time;  // of the process: clock ticks since boot, as in /proc/PID/stat
     uint64_t boot_id[2];
-    uint64_t clock_ticks;  // one moment on the clock of the events ...
-    uint64_t
-        clock_monotonic_ns;  // ... and on CLOCK_MONOTONIC: with the same pair taken now a reader knows the rate
+    // One moment on the clock of the events and on CLOCK_MONOTONIC. A reader takes the same pair now and has the rate.
+    uint64_t clock_ticks;
+    uint64_t clock_monotonic_ns;
     uint64_t unused[6];
 
     Region region[kRegionTableEntries];
 
-    Word devices_used;  // high-water marks: how many entries of a region have ever been in use
+    // High-water marks: how many entries of a region have ever been in use.
+    Word devices_used;
     Word sets_used;
     Word core_sets_used;
     Word names_used;
     Word writers_used;
     Word slots_used;
-    Word failures[kFailureTypes];  // how many there ever were
+    Word failures[kFailureTypes];  // total of each type
     Word unused_marks[7];
 
     Word inexact[kInexactCounterPlaces];
 };
 
-// ---- the format, nailed --------------------------------------------------------------------------------------------
+// ---- the format, fixed ---------------------------------------------------------------------------------------------
 
 static_assert(sizeof(LedgerSlot) == 64 && sizeof(RingRecord) == 32 && sizeof(Pool) == 64 &&
               sizeof(Tally) == 32);
-static_assert(sizeof(DeviceSlot) == 256 && sizeof(SetSlot) == 64 && sizeof(CoreSetSlot) == 64);
-static_assert(sizeof(FailureSlot) == 128 && sizeof(Name) == 128 && sizeof(Writer) == 64 &&
+static_assert(sizeof(DeviceSlot) == 256 && sizeof(SetSlot) == 128 && sizeof(CoreSetSlot) == 64);
+static_assert(sizeof(FailureSlot) == 192 && sizeof(Name) == 128 && sizeof(WriterLine) == 64 &&
               sizeof(Region) == 16);
-static_assert(offsetof(Header, magic) == 0 && offsetof(Header, abi_version) == 8);
+static_assert(offsetof(Header, magic) == 0 && offsetof(Header, version) == 8);
 static_assert(offsetof(Header, header_bytes) == 12 && offsetof(Header, segment_bytes) == 16);
 static_assert(offsetof(Header, pid) == 24 && offsetof(Header, clock_kind) == 28);
 static_assert(offsetof(Header, start_time) == 32 && offsetof(Header, boot_id) == 40);
@@ -395,9 +500,12 @@ static_assert(offsetof(Header, inexact) == 504 && sizeof(Header) == 760);
 static_assert(offsetof(Pool, used) == 0 && offsetof(Pool, peak) == 8);
 static_assert(offsetof(Tally, requested) == 0 && offsetof(Tally, count) == 8);
 static_assert(offsetof(Tally, planned_and_views) == 16 && offsetof(Tally, reserved_unknown) == 24);
-static_assert(offsetof(Writer, head) == 0 && offsetof(Writer, intent) == 8 && offsetof(Writer, thread) == 16);
+static_assert(offsetof(WriterLine, head) == 0 && offsetof(WriterLine, intent) == 8 &&
+              offsetof(WriterLine, thread) == 16);
+static_assert(offsetof(DeviceSet, columns) + 8 == kShapeWord * 8 && offsetof(DeviceSet, member) == 56);
 static_assert(offsetof(Failure, requested) == 16 && offsetof(Failure, name) == 64);
 static_assert(offsetof(Failure, address) == 72 && offsetof(Failure, blocker_name) == 112);
+static_assert(offsetof(Failure, cb_end) == 120 && offsetof(Failure, lowest_buffer) == 128);
 
 // How many entries the adjustable regions have.
 struct Sizes {
@@ -411,7 +519,7 @@ constexpr uint64_t kPage = 4096;
 constexpr uint64_t round_to_page(uint64_t bytes) { return (bytes + kPage - 1) / kPage * kPage; }
 
 // Lays out the regions one after another, each on a page of its own; returns the size of the segment.
-// The ring region has one entry a writer, and the tally region one entry a writer too (all its pools).
+// The regions of rings and of tallies have one entry per writer; an entry of tallies has one tally per pool.
 constexpr uint64_t lay_out(const Sizes& sizes, Region (&region)[kRegionTableEntries]) {
     const struct {
         RegionId id;
@@ -425,7 +533,7 @@ constexpr uint64_t lay_out(const Sizes& sizes, Region (&region)[kRegionTableEntr
         {RegionId::tallies, sizeof(Tally) * uint64_t{kMaxPools}, sizes.writers},
         {RegionId::names, sizeof(Name), sizes.names},
         {RegionId::failures, sizeof(FailureSlot), kFailureTypes * kFailuresPerType},
-        {RegionId::writers, sizeof(Writer), sizes.writers},
+        {RegionId::writers, sizeof(WriterLine), sizes.writers},
         {RegionId::rings, sizeof(RingRecord) * uint64_t{sizes.ring_records}, sizes.writers},
         {RegionId::ledger, sizeof(LedgerSlot), sizes.slots},
     };

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Every limit of a segment, in one place. Hitting one is never silent: it raises a counter of `Inexact` (layout.hpp)
-// that every face shows. docs/LIMITS.md says the same for users.
+// Every limit of a segment, in one place. Reaching one is never silent: it raises a counter of `Inexact` (layout.hpp)
+// that every program shows. docs/LIMITS.md describes the limits for users.
 
 #include <cstdint>
 
 namespace ttmem::segment {
 
-// Counts of entries. Those marked (env) can be lowered or raised by the environment of the tracked process, within the
-// bounds given here; a reader takes them from the region table and not from here.
+// Counts of entries. The environment of the tracked process may set those marked (env), within the bounds given here.
+// A reader takes counts from the region table.
 constexpr uint32_t kMaxDevices = 64;   // a set names its members by a 64-bit mask
 constexpr uint32_t kMaxSets = 128;     // open at the same time
 constexpr uint32_t kKindsPerSet = 16;  // pools of one set; the kinds in use are fewer
@@ -26,18 +26,18 @@ constexpr uint32_t kMinRingRecords = 16, kMaxRingRecords = 1u << 22;
 constexpr uint32_t kMinSlots = 32, kMaxSlots = 1u << 24;  // a handle holds 24 bits of a slot
 
 constexpr uint32_t kMaxNameBytes = 120;  // longer names are cut
-constexpr uint32_t kMaxScopeDepth = 64;  // deeper scopes keep the name of the last one that fits
+constexpr uint32_t kMaxScopeDepth = 64;  // deeper scopes have the name of the deepest one that fits
 
-// Failures are kept by type: the first few, which show the cause, and the last few, which show the present.
+// Failures kept of each type: the first few, which show the cause, and the last few, which show the present.
 constexpr uint32_t kFirstFailures = 16;
 constexpr uint32_t kLastFailures = 48;
 constexpr uint32_t kFailuresPerType = kFirstFailures + kLastFailures;
 
-// One allocation. The largest chip has 32 GiB; what is above this is a wrong report, counted and not recorded.
+// One allocation. The largest chip has 32 GiB; a larger size is a wrong report, counted and not recorded.
 constexpr unsigned kSizeBits = 40;
 constexpr uint64_t kMaxAllocationBytes = (uint64_t{1} << kSizeBits) - 1;
 
-// What a reader accepts at all. The default segment is below 256 MiB.
+// The largest segment that a reader accepts. The default segment is below 256 MiB.
 constexpr uint64_t kMaxSegmentBytes = uint64_t{4} << 30;
 
 }  // namespace ttmem::segment

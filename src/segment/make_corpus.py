@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes the corpus of segment_reader_fuzz: inputs that get past the header, and lies of each sort.
+"""Writes the corpus of segment_reader_fuzz: inputs that pass the checks of the header, and false values of each sort.
 
     python3 src/segment/make_corpus.py
 
-What an input means is told in segment_reader_fuzz.cpp. Findings of a fuzzing run are added by hand, as found_*.
+segment_reader_fuzz.cpp describes the inputs. Findings of a fuzzing run are added by hand, as found_*.
 """
 
 import struct
@@ -18,7 +18,7 @@ MOST = 2**64 - 1
 
 DEVICES, SETS, CORE_SETS, POOLS, TALLIES, NAMES, FAILURES, WRITERS, RINGS, LEDGER = range(10)
 HEADER = 15
-REGION_WORD = 15        # of the header, where the region table begins; two words a region
+REGION_WORD = 15        # of the header, where the region table begins; two words per region
 MARKS = {"devices": 47, "sets": 48, "core_sets": 49, "names": 50, "writers": 51, "slots": 52}
 FAILURE_COUNTS = 53
 
@@ -34,8 +34,8 @@ def spoiled(*changes: bytes, mode: int = SPOILED, before: int = ALL_BEFORE) -> b
 def raw_segment() -> bytes:
     """A header with a table of empty regions, by hand: what a fuzzer would hardly find."""
     size = 64 << 10
-    regions = [(256, 3), (64, 4), (64, 4), (64, 64), (2048, 2), (128, 8), (128, 192), (64, 2), (512, 2), (64, 48)]
-    header = struct.pack("<QIIQIIQ", 0x4745534D454D5454, 1, 760, size, 4242, 1, 777).ljust(120, b"\0")
+    regions = [(256, 3), (128, 4), (64, 4), (64, 64), (2048, 2), (128, 8), (192, 192), (64, 2), (512, 2), (64, 48)]
+    header = struct.pack("<QIIQIIQ", 0x4745534D454D5454, 2, 760, size, 4242, 1, 777).ljust(120, b"\0")
     offset = 768
     for stride, count in regions:
         header += struct.pack("<QII", offset, stride, count)
@@ -67,7 +67,7 @@ def inputs() -> dict[str, bytes]:
         "failures_of_ones": spoiled(*[change(FAILURES, i, MOST) for i in range(64)], change(HEADER, FAILURE_COUNTS, MOST)),
         "ledger_of_ones": spoiled(*[change(LEDGER, i, MOST) for i in range(64)]),
         "ledger_while_reading": spoiled(*[change(LEDGER, 8 * (i % 8), i) for i in range(64)], before=0),
-        "sets_while_reading": spoiled(*[change(SETS, 8 * (i % 4), i) for i in range(64)], before=0),
+        "sets_while_reading": spoiled(*[change(SETS, 16 * (i % 4), i) for i in range(64)], before=0),
         "clock": spoiled(change(HEADER, 3, 2 << 32), change(HEADER, 7, MOST), change(HEADER, 8, MOST)),
         "table_while_reading": spoiled(*[change(HEADER, REGION_WORD + i, MOST) for i in range(20)], before=0),
     }

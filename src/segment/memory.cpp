@@ -31,12 +31,12 @@ base::Expected<Memory> Memory::map(base::Descriptor file) {
                            "is not a sealed memfd");
     }
     if ((seals & kNeeded) != kNeeded) {
-        // A client seals right after it has mapped: without any of these it may be on its way there.
+        // A client seals right after it has mapped: without any seal it may still be creating the segment.
         return base::error((seals & kNeeded) == 0 ? Error::Code::unfinished : Error::Code::refused,
                            "lacks a seal");
     }
-    // A file of huge pages can be sealed too, but it does not tell its holes, and to touch one takes from a pool that
-    // may be empty.
+    // A file of huge pages can be sealed too, but its holes can't be found, and touching one takes memory from a pool
+    // that may be empty.
     struct statfs system {};
     if (fstatfs(file.get(), &system) != 0 || system.f_type != TMPFS_MAGIC) {
         return base::error(Error::Code::refused, "is not a memfd of ordinary pages");
@@ -89,7 +89,7 @@ const unsigned char* Memory::at(uint64_t offset, uint64_t length) const {
     return data_end(offset, offset + length) == offset + length ? start_ + offset : nullptr;
 }
 
-// A bit says something about the file and nothing about other memory, so no order is needed.
+// A bit describes the file and no other memory, so no order is needed.
 bool Memory::is_known_data(uint64_t page) const {
     return (data_pages_[page / 64].load(std::memory_order_relaxed) >> (page % 64) & 1) != 0;
 }

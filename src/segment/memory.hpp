@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The bytes of a segment, as a reader may touch them. Reading a hole of a sparse file through a map would make the
-// kernel fill it, at the reader's cost; so every look asks first whether there is data. What is data stays data (the
-// seals forbid to cut or punch the file), so each page is asked about once. Several threads may look at the same time.
+// The bytes of a segment that a reader may touch. Reading a hole of a sparse file through a map would make the kernel
+// fill it, at the reader's cost, so every access checks first whether there is data. Data never becomes a hole (the seals
+// forbid it), so each page is checked once. Several threads may read at the same time.
 
 #include <atomic>
 #include <cstddef>
@@ -17,10 +17,10 @@ namespace ttmem::segment {
 
 class Memory {
 public:
-    // Maps a sealed memfd for reading; refuses what could be cut under the reader, and what is too large or too small.
+    // Maps a sealed memfd for reading; refuses a file that could shrink, and one that is too large or too small.
     static base::Expected<Memory> map(base::Descriptor file);
 
-    // Memory that is simply there: this process's own segment, a test's, a fuzzer's. Must outlive this object.
+    // Plain memory, for this process's own segment, tests and fuzzers. Must outlive this object.
     static Memory over(const void* start, size_t size);
 
     Memory(Memory&& other) noexcept;
@@ -53,7 +53,7 @@ private:
     const unsigned char* start_ = nullptr;
     uint64_t size_ = 0;
     bool mapped_ = false;
-    std::unique_ptr<std::atomic<uint64_t>[]> data_pages_;  // a bit a page: known to hold data
+    std::unique_ptr<std::atomic<uint64_t>[]> data_pages_;  // one bit per page: known to hold data
 };
 
 }  // namespace ttmem::segment

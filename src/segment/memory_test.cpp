@@ -166,7 +166,7 @@ TEST(Memory, LookingFillsNoHole) {
 
 TEST(Memory, SeveralThreadsMayLook) {
     const Memory memory = map(file_with_data_in({0, 1, 2, 3, 8, 9, 40}));
-    const auto look = [&] {
+    const auto read = [&] {
         for (int round = 0; round < 200; ++round) {
             for (uint64_t page = 0; page < 64; ++page) {
                 const bool is_data = page <= 3 || page == 8 || page == 9 || page == 40;
@@ -180,7 +180,7 @@ TEST(Memory, SeveralThreadsMayLook) {
     bool good[2] = {};
     std::vector<std::thread> threads;
     for (bool& result : good) {
-        threads.emplace_back([&look, &result] { result = look(); });
+        threads.emplace_back([&read, &result] { result = read(); });
     }
     for (std::thread& thread : threads) {
         thread.join();

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The name: written once, then for ever. First the bytes, then the word that says how many they are; a reader that sees
-// the length (acquire) sees the bytes. Names form a tree: each has the name around it, so "decoder.3/ttnn::matmul" is
-// the name "ttnn::matmul" inside "decoder.3". Id 0 is the empty name, the root.
+// The name: written once and never changed. First the bytes, then the word with their number; a reader that sees the
+// length (acquire) sees the bytes. Names form a tree: each has a parent, so "decoder.3/ttnn::matmul" is the name
+// "ttnn::matmul" inside "decoder.3". Id 0 is the empty name, the root.
 
 #include <atomic>
 #include <cstddef>
@@ -25,7 +25,9 @@ constexpr size_t kNameWords = kMaxNameBytes / sizeof(uint64_t);
 
 template <class Word, size_t kByteWords = kNameWords, class Orders = NameOrders>
 struct BasicName {
-    Word length_and_parent;  // length in the low half; 0 = not there yet
+    //     63                    32 31                     0
+    //     | parent                | length                 |    length 0: not written yet
+    Word length_and_parent;
     Word bytes[kByteWords];
 
     // SYNC POINT: with read().

@@ -17,17 +17,17 @@ constexpr uint64_t kMostFailures = 192;
 constexpr uint64_t kLongestPath = uint64_t{66} * 121;
 constexpr uint64_t kMostSegmentBytes = uint64_t{4} << 30;
 
-class Looker {
+class EverythingReader {
 public:
-    Looker(const Reader& reader, Cursor& cursor, const std::function<void()>& between)
+    EverythingReader(const Reader& reader, Cursor& cursor, const std::function<void()>& between)
         : reader_(reader), cursor_(cursor), between_(between) {}
 
-    Everything look() {
-        look_at_tables();
-        look_at_totals();
-        look_at_ledger();
-        look_at_rings();
-        look_at_clock();
+    Everything read() {
+        read_tables();
+        read_totals();
+        read_ledger();
+        read_rings();
+        read_clock();
         return std::move(result_);
     }
 
@@ -41,7 +41,7 @@ private:
         between_();
     }
 
-    void look_at_name(uint64_t id) {
+    void read_name(uint64_t id) {
         const std::string text = reader_.name(id);
         bound(text.size(), kLongestPath, "bytes of a name");
         const bool fit = std::all_of(text.begin(), text.end(), [](char c) {
@@ -53,18 +53,18 @@ private:
         }
     }
 
-    void look_at_tables() {
+    void read_tables() {
         bound(reader_.devices().size(), kMostDevices, "devices");
         bound(reader_.sets().size(), kMostSets, "sets");
         bound(reader_.writers().size(), kMostWriters, "writers");
         const std::vector<Failure> failures = reader_.failures();
         bound(failures.size(), kMostFailures, "failures");
         for (const Failure& failure : failures) {
-            look_at_name(failure.name);
+            read_name(failure.name);
         }
         for (const uint64_t id : {uint64_t{0}, uint64_t{1}, uint64_t{2}, uint64_t{3}, uint64_t{7},
                                   uint64_t{65'535}, uint64_t{65'536}, uint64_t{UINT32_MAX}, UINT64_MAX}) {
-            look_at_name(id);
+            read_name(id);
         }
         for (const uint32_t id : {0u, 1u, 2u, 4'095u, 65'535u}) {
             reader_.cores(static_cast<uint16_t>(id));
@@ -79,12 +79,12 @@ private:
         reader_.events_written();
     }
 
-    void look_at_totals() {
+    void read_totals() {
         bound(reader_.totals().sets.size(), kMostSets, "sets of the totals");
         bound(reader_.totals_from_ledger().sets.size(), kMostSets, "sets of the ledger");
     }
 
-    void look_at_ledger() {
+    void read_ledger() {
         bound(reader_.slots_used(), kMostSlots, "slots");
         uint64_t live = 0;
         uint64_t last = 0;
@@ -94,7 +94,7 @@ private:
             }
             last = slot.slot;
             if (++live <= 64) {
-                look_at_name(a.name);
+                read_name(a.name);
                 reader_.cores(a.core_set);
             }
             return true;
@@ -105,7 +105,7 @@ private:
         bound(until_told, 2, "allocations after the second, where it said stop");
     }
 
-    void look_at_rings() {
+    void read_rings() {
         const uint64_t most = std::min<uint64_t>(kMostSegmentBytes / sizeof(RingRecord),
                                                  uint64_t{reader_.ring_capacity()} * kMostWriters);
         uint64_t events = 0;
@@ -127,7 +127,7 @@ private:
         bound(events, most, "events after the end");
     }
 
-    void look_at_clock() {
+    void read_clock() {
         const Clock clock = reader_.clock();
         const uint64_t now = Clock::now(ClockKind::monotonic_ns).monotonic_ns;
         for (const uint64_t ticks : {uint64_t{0}, uint64_t{1}, uint64_t{1} << 62, UINT64_MAX}) {
@@ -146,7 +146,7 @@ private:
 }  // namespace
 
 Everything read_everything(const Reader& reader, Cursor& cursor, const std::function<void()>& between) {
-    return Looker(reader, cursor, between).look();
+    return EverythingReader(reader, cursor, between).read();
 }
 
 }  // namespace ttmem::segment

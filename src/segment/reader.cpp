@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "base/text.hpp"
+#include "segment/writer.hpp"
 
 namespace ttmem::segment {
 
@@ -16,18 +17,22 @@ namespace {
 
 constexpr int kQuietTries = 4;
 constexpr uint32_t kMaxNameDepth =
-    kMaxScopeDepth + 2;  // a scope path, a tag on it, and one to see that it ends
+    kMaxScopeDepth + 2;  // a path of scopes, a tag on it, and one more to find its end
 
-// What a region must be so that this reader can walk it: strides may have grown since, but keep each entry on its
-// alignment; entries are bounded by the width of the numbers that name them.
-struct Need {
+// All rows of a list together may have very many bytes of names.
+constexpr size_t kMaxPathBytes = 1024;
+constexpr char kCutPath[] = "\u2026/";
+
+// What a region must be so that this reader can walk it. A later writer may use longer strides, on the same alignment.
+// The number of entries is bounded by the width of the numbers that name them.
+struct RegionRule {
     RegionId id;
     uint32_t least_stride;
     uint32_t alignment;
     uint32_t least_count;
     uint32_t most_count;
 };
-constexpr Need kNeeds[kRegions] = {
+constexpr RegionRule kRegionRules[kRegions] = {
     {RegionId::devices, sizeof(DeviceSlot), alignof(DeviceSlot), 1, kMaxDevices},
     {RegionId::sets, sizeof(SetSlot), alignof(SetSlot), 1, 256},
     {RegionId::core_sets, sizeof(CoreSetSlot), alignof(CoreSetSlot), 1, 65'536},
@@ -36,12 +41,12 @@ constexpr Need kNeeds[kRegions] = {
     {RegionId::names, sizeof(Name), alignof(Name), 1, kMaxNames},
     {RegionId::failures, sizeof(FailureSlot), alignof(FailureSlot), kFailureTypes* kFailuresPerType,
      UINT32_MAX},
-    {RegionId::writers, sizeof(Writer), alignof(Writer), 1, kMaxWriters},
+    {RegionId::writers, sizeof(WriterLine), alignof(WriterLine), 1, kMaxWriters},
     {RegionId::rings, sizeof(RingRecord), alignof(RingRecord), 1, kMaxWriters},
     {RegionId::ledger, sizeof(LedgerSlot), alignof(LedgerSlot), 1, kMaxSlots},
 };
 
-bool fits(const Region& region, const Need& need, uint64_t size) {
+bool fits(const Region& region, const RegionRule& need, uint64_t size) {
     return region.offset % 64 == 0 && region.offset >= sizeof(Header) &&
            region.stride % need.alignment == 0 && region.stride >= need.least_stride &&
            region.count >= need.least_count && region.count <= need.most_count && region.offset <= size &&
@@ -85,13 +90,13 @@ base::Expected<Reader> Reader::over(const void* start, size_t size) {
     return reader;
 }
 
-// Copies out of the header, once, all that later looks depend on.
+// Copies from the header, once, all that later reads depend on.
 std::optional<Error> Reader::check() {
     if (memory_.at(0, sizeof(Header)) == nullptr) {
         return Error{Error::Code::unfinished, "is empty"};
     }
     const Header& from = header();
-    // SYNC POINT: with the client's last store when it made the segment.
+    // SYNC POINT: with the last store of the writer that made the segment.
     const uint64_t magic = from.magic.load(std::memory_order_acquire);
     if (magic == 0) {
         return Error{Error::Code::unfinished, "is not finished"};
@@ -101,17 +106,20 @@ std::optional<Error> Reader::check() {
     }
     // From here on the header does not change, but a hostile one may: one copy, then only the copy.
     Header copy{};
-    std::memcpy(static_cast<void*>(&copy.abi_version), &from.abi_version,
-                offsetof(Header, devices_used) - offsetof(Header, abi_version));
-    if (copy.abi_version != kAbiVersion) {
-        return Error{Error::Code::refused, "has ABI version " + std::to_string(copy.abi_version) +
-                                               ", and this reader knows " + std::to_string(kAbiVersion)};
+    std::memcpy(static_cast<void*>(&copy.version), &from.version,
+                offsetof(Header, devices_used) - offsetof(Header, version));
+    if (copy.version != kSegmentVersion) {
+        const bool is_newer = copy.version > kSegmentVersion;
+        return Error{Error::Code::refused,
+                     "version " + std::to_string(copy.version) + ", this program reads " +
+                         std::to_string(kSegmentVersion) +
+                         (is_newer ? ": upgrade ttmem" : ": upgrade the libttmem of that process")};
     }
     if (copy.segment_bytes != memory_.size() || copy.header_bytes < sizeof(Header)) {
-        return Error{Error::Code::refused, "says it has " + std::to_string(copy.segment_bytes) +
+        return Error{Error::Code::refused, "claims " + std::to_string(copy.segment_bytes) +
                                                " bytes, and has " + std::to_string(memory_.size())};
     }
-    for (const Need& need : kNeeds) {
+    for (const RegionRule& need : kRegionRules) {
         Region& region = region_[static_cast<uint32_t>(need.id)];
         region = copy.region[static_cast<uint32_t>(need.id)];
         if (!fits(region, need, memory_.size())) {
@@ -179,41 +187,86 @@ std::vector<SetTotals> Reader::sets() const {
     return result;
 }
 
-// SYNC POINT: with count_in_pool() in src/client.
-void Reader::add_counters(SetTotals& set, uint32_t writers) const {
-    const uint32_t first = set.index * kKindsPerSet;
+// SYNC POINT: with BasicEventWriter::count().
+void Reader::add_pools(SetTotals& set) const {
     for (uint32_t kind = 0; kind < kKinds; ++kind) {
-        if (const auto* pool = entry<Pool>(RegionId::pools, first + kind)) {
+        if (const auto* pool = entry<Pool>(RegionId::pools, set.index * kKindsPerSet + kind)) {
             set.pools[kind].used = pool->used.load(std::memory_order_acquire);
             set.pools[kind].peak = pool->peak.load(std::memory_order_relaxed);
         }
-    }
-    std::array<uint64_t, kKinds> planned_and_views{};
-    const Region& tallies = region(RegionId::tallies);
-    for (uint32_t line = 0; line < writers; ++line) {
-        const uint64_t offset =
-            tallies.offset + uint64_t{line} * tallies.stride + uint64_t{first} * sizeof(Tally);
-        const auto* tally = reinterpret_cast<const Tally*>(memory_.at(offset, kKinds * sizeof(Tally)));
-        for (uint32_t kind = 0; tally != nullptr && kind < kKinds; ++kind) {
-            set.pools[kind].requested += tally[kind].requested.load(std::memory_order_acquire);
-            set.pools[kind].count += tally[kind].count.load(std::memory_order_acquire);
-            set.pools[kind].reserved_unknown += tally[kind].reserved_unknown.load(std::memory_order_acquire);
-            planned_and_views[kind] += tally[kind].planned_and_views.load(std::memory_order_acquire);
-        }
-    }
-    for (uint32_t kind = 0; kind < kKinds; ++kind) {
-        set.pools[kind].planned = static_cast<uint32_t>(planned_and_views[kind]);
-        set.pools[kind].views = planned_and_views[kind] >> 32;
     }
 }
 
 namespace {
 
-// No event in flight, and none since: then the counters between the two looks are those of one moment.
+// SYNC POINT: with BasicEventWriter::count().
+void add_tally(PoolTotals& totals, const Tally& tally) {
+    totals.requested += tally.requested.load(std::memory_order_acquire);
+    totals.count += tally.count.load(std::memory_order_acquire);
+    totals.reserved_unknown += tally.reserved_unknown.load(std::memory_order_acquire);
+    totals.planned += tally.planned_and_views.load(std::memory_order_acquire);
+}
+
+// A thread counts below zero what it frees of others, so the two halves may only be taken apart after the sum.
+void split_planned_and_views(std::vector<SetTotals>& sets) {
+    for (SetTotals& set : sets) {
+        for (PoolTotals& pool : set.pools) {
+            pool.views = pool.planned >> 32;
+            pool.planned = static_cast<uint32_t>(pool.planned);
+        }
+    }
+}
+
+// For the same reason a part of the sum means nothing.
+void drop_tallies(std::vector<SetTotals>& sets) {
+    for (SetTotals& set : sets) {
+        for (PoolTotals& pool : set.pools) {
+            pool = PoolTotals{.used = pool.used, .requested = pool.used, .peak = pool.peak};
+        }
+    }
+}
+
+}  // namespace
+
+// Adds the counters of every thread; false where the work ran out, and then it adds none. The sets are in the order of their index, so memory is
+// read in order and each hole is asked about once.
+bool Reader::add_tallies(std::vector<SetTotals>& sets, uint32_t writers, uint64_t& work) const {
+    const Region& tallies = region(RegionId::tallies);
+    uint64_t hole_end = 0;
+    for (uint32_t line = 0; line < writers; ++line) {
+        for (SetTotals& set : sets) {
+            if (work == 0) {
+                drop_tallies(sets);
+                return false;
+            }
+            --work;
+            const uint64_t offset = tallies.offset + uint64_t{line} * tallies.stride +
+                                    uint64_t{set.index} * kKindsPerSet * sizeof(Tally);
+            if (offset < hole_end) {
+                continue;
+            }
+            const auto* tally = reinterpret_cast<const Tally*>(memory_.at(offset, kKinds * sizeof(Tally)));
+            if (tally == nullptr) {
+                work -= std::min(work, kQuestionWork);
+                hole_end = memory_.next_data(offset, memory_.size());
+                continue;
+            }
+            for (uint32_t kind = 0; kind < kKinds; ++kind) {
+                add_tally(set.pools[kind], tally[kind]);
+            }
+        }
+    }
+    split_planned_and_views(sets);
+    return true;
+}
+
+namespace {
+
+// No event in flight, and none since: then the counters read in between are those of one moment.
 bool is_quiet(const std::vector<WriterState>& before, const std::vector<WriterState>& after) {
     return std::equal(before.begin(), before.end(), after.begin(), after.end(),
                       [](const WriterState& a, const WriterState& b) {
-                          return a.intent == 0 && b.intent == 0 && a.written == b.written;
+                          return is_quiet(LineView{a.written, a.intent}, LineView{b.written, b.intent});
                       });
 }
 
@@ -225,20 +278,31 @@ bool same_sets(const std::vector<SetTotals>& a, const std::vector<SetTotals>& b)
 
 }  // namespace
 
-Totals Reader::totals() const {
+Totals Reader::totals(uint64_t& work) const {
     Totals result;
     for (int attempt = 0; attempt < kQuietTries; ++attempt) {
         const std::vector<WriterState> before = writers();
         result.sets = sets();
         for (SetTotals& set : result.sets) {
-            add_counters(set, static_cast<uint32_t>(before.size()));
+            add_pools(set);
         }
+        result.is_cut = !add_tallies(result.sets, static_cast<uint32_t>(before.size()), work);
         result.settling = !is_quiet(before, writers()) || !same_sets(result.sets, sets());
-        if (!result.settling) {
+        if (!result.settling || result.is_cut) {
             break;
         }
     }
     return result;
+}
+
+Totals Reader::totals() const {
+    uint64_t unlimited = UINT64_MAX;
+    return totals(unlimited);
+}
+
+uint64_t Reader::totals_work() const {
+    return uint64_t{writers_used()} * used(&Header::sets_used, RegionId::sets) +
+           used(&Header::devices_used, RegionId::devices);
 }
 
 Totals Reader::totals_from_ledger() const {
@@ -258,11 +322,11 @@ Totals Reader::totals_from_ledger() const {
         totals.used += a.used();
         totals.requested += a.counted_request();
         const bool adds = adds_bytes(a.flags);
-        const bool planned = (a.flags & kPlanned) != 0;
+        const bool planned = a.flags.has(AllocationFlag::planned);
         totals.count += adds ? 1u : 0u;
         totals.planned += planned ? 1u : 0u;
         totals.views += !adds && !planned ? 1u : 0u;
-        totals.reserved_unknown += adds && (a.flags & kReservedUnknown) != 0 ? 1u : 0u;
+        totals.reserved_unknown += adds && a.flags.has(AllocationFlag::reserved_unknown) ? 1u : 0u;
         return true;
     });
     result.settling = !is_quiet(before, writers());
@@ -290,7 +354,7 @@ void Reader::for_each_live(const std::function<bool(SlotRef, const Allocation&)>
         if (offset >= end) {
             return;
         }
-        // A hole: on with the first slot that begins in data.
+        // A hole: go on with the first slot that begins in data.
         const uint64_t next = memory_.next_data(std::max(offset, data), end);
         offset += std::max<uint64_t>(1, (next - offset + ledger.stride - 1) / ledger.stride) * ledger.stride;
     }
@@ -299,6 +363,9 @@ void Reader::for_each_live(const std::function<bool(SlotRef, const Allocation&)>
 std::string Reader::name(uint64_t id) const {
     std::string path;
     for (uint32_t depth = 0; id != 0 && depth < kMaxNameDepth; ++depth) {
+        if (path.size() > kMaxPathBytes) {
+            return kCutPath + path;
+        }
         const auto* name =
             id < used(&Header::names_used, RegionId::names) ? entry<Name>(RegionId::names, id) : nullptr;
         char text[kMaxNameBytes];
@@ -309,7 +376,8 @@ std::string Reader::name(uint64_t id) const {
         }
         std::string part = base::printable({text, length});
         path = path.empty() ? std::move(part) : std::move(part.append(1, '/').append(path));
-        id = parent;
+        id = parent < id ? parent
+                         : 0;  // a name is younger than its parent; only a hostile segment has a circle
     }
     return path;
 }
@@ -356,13 +424,10 @@ std::vector<WriterState> Reader::writers() const {
     std::vector<WriterState> result(used(&Header::writers_used, RegionId::writers));
     for (uint32_t line = 0; line < result.size(); ++line) {
         result[line].line = line;
-        if (const auto* writer = entry<Writer>(RegionId::writers, line)) {
-            // SYNC POINT: with the recording of an event, which sets intent first and clears it last. The intent is read
-            // on both sides of the head: as a first look, head and then no intent says that the last event seen has
-            // ended; as a second look, no intent and then the head says that nothing seen meanwhile was half an event.
-            const uint64_t intent = writer->intent.load(std::memory_order_acquire);
-            result[line].written = writer->head.load(std::memory_order_acquire);
-            result[line].intent = intent != 0 ? intent : writer->intent.load(std::memory_order_acquire);
+        if (const auto* writer = entry<WriterLine>(RegionId::writers, line)) {
+            const LineView view = read_line(*writer);
+            result[line].written = view.head;
+            result[line].intent = view.intent;
             result[line].thread = static_cast<uint32_t>(writer->thread.load(std::memory_order_relaxed));
         }
     }
@@ -371,7 +436,7 @@ std::vector<WriterState> Reader::writers() const {
 
 Reader::Ring Reader::ring(uint32_t line) const {
     const Region& rings = region(RegionId::rings);
-    const auto* writer = entry<Writer>(RegionId::writers, line);
+    const auto* writer = entry<WriterLine>(RegionId::writers, line);
     const auto* records = reinterpret_cast<const RingRecord*>(
         memory_.at(rings.offset + uint64_t{line} * rings.stride, rings.stride));
     return writer == nullptr ? Ring{} : Ring{records, &writer->head};

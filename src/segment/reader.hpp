@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Reading a segment that somebody else writes, or wrote, or only pretends to: everything is copied before it is looked
-// at, every index is checked against bounds that were copied once, and every loop ends. Nothing in a segment can crash,
-// hang or grow a reader. Several threads may use one reader at the same time.
+// Reads a segment that another process writes, and that may be hostile. Everything is copied before it is checked, every
+// index is checked against bounds that were copied once, and every loop ends: nothing in a segment can crash or hang a
+// reader, or make it grow. Longer entries and unknown regions of a later writer are skipped. Several threads may use one
+// reader at the same time.
 
 #include <algorithm>
 #include <array>
@@ -45,12 +46,14 @@ struct SetTotals {
 
 struct Totals {
     std::vector<SetTotals> sets;
-    bool settling = false;  // events were being recorded meanwhile: the figures are those of no single moment
+    bool settling = false;  // events were recorded meanwhile: the figures are not those of one moment
+    // The work ran out: `used` and `peak` hold, `requested` equals `used`, and the rest is not known.
+    bool is_cut = false;
 };
 
 struct WriterState {
     uint32_t line = 0;
-    uint32_t thread = 0;  // 0: nobody's now
+    uint32_t thread = 0;  // 0: no thread's now
     uint64_t written = 0;
     uint64_t intent = 0;  // 0, or the SlotRef of the event in flight
 };
@@ -71,7 +74,7 @@ public:
     static base::Expected<Reader> open(base::Descriptor file);
     static base::Expected<Reader> over(const void* start, size_t size);
 
-    // Who the segment says it is of. Only the kernel knows whether that is true.
+    // The process that the segment claims to belong to. Only the kernel knows whether that is true.
     uint32_t pid() const { return pid_; }
     uint64_t start_time() const { return start_time_; }
     Clock clock() const { return {clock_kind_, clock_then_, Clock::now(clock_kind_)}; }
@@ -79,23 +82,30 @@ public:
     // By index of the device table; nothing where there is none, or it is just being changed.
     std::vector<std::optional<ttmem_device_info>> devices() const;
 
-    // Every set there is, open or closed and not yet used again; without its pools.
+    // Every set, open or closed, whose entry is not used again yet; without its pools.
     std::vector<SetTotals> sets() const;
 
-    // The pools of every set, from the counters: exact when not settling.
+    // The pools of every set, from the counters: exact when neither settling nor cut. Each block of counters of one set and
+    // one thread takes 1 of `work`, and each question to the kernel kQuestionWork; a hostile segment may have very many.
+    Totals totals(uint64_t& work) const;
     Totals totals() const;
+    static constexpr uint64_t kQuestionWork = 16;
 
-    // The same sums from the ledger, without peaks: what holds after a death, and what the counters must equal.
+    // What totals() and devices() would have to read now, from the header alone: blocks of counters, and devices. A hostile
+    // segment may have more of them a moment later.
+    uint64_t totals_work() const;
+
+    // The same sums from the ledger, without peaks. The counters must equal them, and after a death only they hold.
     Totals totals_from_ledger() const;
 
-    // Every live allocation, in the order of the slots. `take` returns false to stop.
+    // Calls `take` for every live allocation, in the order of the slots, until it returns false.
     void for_each_live(const std::function<bool(SlotRef, const Allocation&)>& take) const;
 
-    // "decoder.3/ttnn::matmul", fit for a terminal; empty for 0 and for what is not there.
+    // "decoder.3/ttnn::matmul", safe for a terminal; empty for 0 and for an unknown id. A very long one lacks its beginning.
     std::string name(uint64_t id) const;
     std::optional<CoreMask> cores(uint16_t core_set) const;
 
-    // The failures that are kept, oldest first within each type, and how many there ever were.
+    // The failures that are kept, oldest first within each type, and the total of a type.
     std::vector<Failure> failures() const;
     uint64_t failure_count(FailureType type) const;
 
@@ -103,8 +113,8 @@ public:
 
     std::vector<WriterState> writers() const;
 
-    // Gives the events since the cursor to `take`, ring by ring, at most about so many: a hostile segment can hold very many.
-    // The next call goes on where this one stopped.
+    // Passes the events since the cursor to `take`, ring by ring, and stops after about `most`: a hostile segment can hold
+    // very many. The next call goes on where this one stopped.
     template <class Take>  // void(uint32_t line, const Event&); a template, since events come by the million
     void follow(Cursor& cursor, const Take& take, uint64_t most = UINT64_MAX) const;
 
@@ -112,7 +122,7 @@ public:
     Cursor cursor_at_end() const;
 
     uint32_t ring_capacity() const { return ring_capacity_; }
-    // What the segment takes of the host's memory, its holes not counted.
+    // The host memory that the segment takes; holes take none.
     uint64_t resident_bytes() const { return memory_.resident_bytes(); }
 
     uint32_t slots_used() const;
@@ -127,7 +137,8 @@ private:
     const Header& header() const { return *reinterpret_cast<const Header*>(memory_.start()); }
     template <class T>
     const T* entry(RegionId id, uint64_t index) const;
-    void add_counters(SetTotals& set, uint32_t writers) const;
+    void add_pools(SetTotals& set) const;
+    bool add_tallies(std::vector<SetTotals>& sets, uint32_t writers, uint64_t& work) const;
 
     struct Ring {
         const RingRecord* records = nullptr;  // null: it can't be read

@@ -52,13 +52,13 @@ TEST(ReaderRings, AFollowerWithABoundGoesOnWhereItStoppedAndPassesOverNoRing) {
         segment.put_event(0, event_at(i));
         segment.put_event(1, event_at(10 + i));
     }
-    std::vector<std::vector<uint64_t>> looks(4);
-    for (auto& look : looks) {
+    std::vector<std::vector<uint64_t>> rounds(4);
+    for (auto& round : rounds) {
         reader.follow(
-            cursor, [&](uint32_t, const Event& event) { look.push_back(event.address); }, 3);
+            cursor, [&](uint32_t, const Event& event) { round.push_back(event.address); }, 3);
     }
-    EXPECT_THAT(
-        looks, ElementsAre(ElementsAre(0, 1, 2), ElementsAre(10, 11, 12), ElementsAre(3, 13), ElementsAre()));
+    EXPECT_THAT(rounds, ElementsAre(ElementsAre(0, 1, 2), ElementsAre(10, 11, 12), ElementsAre(3, 13),
+                                    ElementsAre()));
     EXPECT_EQ(0u, cursor.lost());
 }
 
@@ -109,7 +109,7 @@ TEST(ReaderRings, AHeadThatJumpsIsFollowedInBoundedTime) {
     const Reader reader = read(segment);
     Cursor cursor;
     addresses_since(reader, cursor);
-    Word& head = segment.entry<Writer>(RegionId::writers, 0).head;
+    Word& head = segment.entry<WriterLine>(RegionId::writers, 0).head;
     for (const uint64_t to : {UINT64_MAX, uint64_t{0}, uint64_t{5}, uint64_t{1} << 63, uint64_t{3},
                               UINT64_MAX - 1, uint64_t{1} << 40, uint64_t{1}}) {
         head.store(to);

@@ -94,9 +94,12 @@ TEST(Reader, PoolsAndLedgerGiveTheSameTotals) {
             EXPECT_EQ(totals.sets[i].pools[kind], ledger.sets[i].pools[kind]) << i << " " << kind;
         }
     }
-    EXPECT_EQ((PoolTotals{128, 100, 128, 1, 0, 0, 0}), totals.sets[0].pools[static_cast<uint32_t>(Kind::l1)]);
-    EXPECT_EQ((PoolTotals{0, 0, 0, 0, 1, 0, 0}), totals.sets[0].pools[static_cast<uint32_t>(Kind::l1_small)]);
-    EXPECT_EQ((PoolTotals{0, 0, 0, 0, 0, 1, 0}), totals.sets[0].pools[static_cast<uint32_t>(Kind::trace)]);
+    EXPECT_EQ((PoolTotals{128, 100, 128, 1, 0, 0, 0}),
+              totals.sets[0].pools[static_cast<uint32_t>(AllocationKind::l1)]);
+    EXPECT_EQ((PoolTotals{0, 0, 0, 0, 1, 0, 0}),
+              totals.sets[0].pools[static_cast<uint32_t>(AllocationKind::l1_small)]);
+    EXPECT_EQ((PoolTotals{0, 0, 0, 0, 0, 1, 0}),
+              totals.sets[0].pools[static_cast<uint32_t>(AllocationKind::trace)]);
     EXPECT_EQ((PoolTotals{768, 600, 768, 1, 0, 0, 1}), totals.sets[0].pools[6]);
 }
 
@@ -106,12 +109,12 @@ TEST(Reader, SharesOfWritersAddUpAlsoBelowZero) {
     segment.put_allocation(0, dram(300));
     // The second thread freed 100 bytes, one planned and two views that the first one had allocated.
     segment.header().writers_used.store(2);
-    Tally& first = segment.tally(0, 0, Kind::dram);
+    Tally& first = segment.tally(0, 0, AllocationKind::dram);
     first.requested.store(400);
     first.count.store(2);
     first.planned_and_views.store(uint64_t{5} << 32 | 3);
     first.reserved_unknown.store(1);
-    Tally& second = segment.tally(1, 0, Kind::dram);
+    Tally& second = segment.tally(1, 0, AllocationKind::dram);
     second.requested.store(0 - uint64_t{100});
     second.count.store(UINT64_MAX);
     second.planned_and_views.store(0 - (uint64_t{2} << 32 | 1));
@@ -123,12 +126,12 @@ TEST(Reader, SharesOfWritersAddUpAlsoBelowZero) {
 TEST(Reader, TotalsAreSettlingWhileAnIntentIsSet) {
     SmallSegment segment;
     segment.fill();
-    segment.entry<Writer>(RegionId::writers, 0).intent.store(SlotRef{3, 2}.pack());
+    segment.entry<WriterLine>(RegionId::writers, 0).intent.store(SlotRef{3, 2}.pack());
     const Reader reader = read(segment);
     EXPECT_TRUE(reader.totals().settling);
     EXPECT_TRUE(reader.totals_from_ledger().settling);
     EXPECT_EQ((SlotRef{3, 2}.pack()), reader.writers().at(0).intent);
-    segment.entry<Writer>(RegionId::writers, 0).intent.store(0);
+    segment.entry<WriterLine>(RegionId::writers, 0).intent.store(0);
     EXPECT_FALSE(reader.totals().settling);
     EXPECT_FALSE(reader.totals_from_ledger().settling);
 }
@@ -142,7 +145,7 @@ TEST(Reader, AnAllocationInNoSetCountsNowhere) {
     for (const auto& [set, kind] :
          {std::pair<uint8_t, uint8_t>{1, 0}, {3, 0}, {200, 0}, {255, 0}, {0, 9}, {0, 255}}) {
         stray.set = set;
-        stray.kind = static_cast<Kind>(kind);
+        stray.kind = static_cast<AllocationKind>(kind);
         encode(stray, 1, payload);
         segment.entry<LedgerSlot>(RegionId::ledger, 1).publish(payload, 1);
         segment.header().slots_used.store(2);
@@ -195,9 +198,10 @@ TEST(Reader, MarksBelowWhatIsThereHideIt) {
     EXPECT_EQ(0u, events_since(reader, cursor));
 }
 
-TEST(Reader, ALaterWriterMayHaveLargerEntriesAndALargerHeader) {
+TEST(Reader, SkipsWhatALaterWriterAdds) {
     Shape shape;
     shape.extra_header = 512;
+    shape.unknown_region = 8'000;
     for (const RegionId id :
          {RegionId::devices, RegionId::sets, RegionId::core_sets, RegionId::pools, RegionId::tallies,
           RegionId::names, RegionId::failures, RegionId::writers, RegionId::ledger}) {
@@ -209,6 +213,15 @@ TEST(Reader, ALaterWriterMayHaveLargerEntriesAndALargerHeader) {
     SmallSegment today;
     larger.fill();
     today.fill();
+    // Words that are 0 now, and values of enumerations that this version does not know.
+    for (Word& word : larger.header().unused_marks) {
+        word.store(UINT64_MAX);
+    }
+    for (uint32_t i = kInexactCounters; i < kInexactCounterPlaces; ++i) {
+        larger.header().inexact[i].store(UINT64_MAX);
+    }
+    larger.entry<Pool>(RegionId::pools, 0).unused[0].store(UINT64_MAX);
+    larger.entry<WriterLine>(RegionId::writers, 0).unused[0].store(UINT64_MAX);
     const Reader a = read(larger);
     const Reader b = read(today);
     EXPECT_EQ(b.devices()[0]->asic_id, a.devices()[0]->asic_id);
@@ -307,6 +320,57 @@ TEST(Reader, SlotsBeyondAHoleAreFound) {
         EXPECT_EQ(slots, live_slots(*reader)) << "entries of " << 64 + extra << " bytes";
         EXPECT_EQ(slots.size(), reader->totals_from_ledger().sets.at(0).pools[0].count);
     }
+}
+
+TEST(Reader, WithoutWorkTheTotalsAreCutAndTheUsedBytesStillHold) {
+    SmallSegment segment;
+    segment.fill();
+    const Reader reader = read(segment);
+    const Totals whole = reader.totals();
+    uint64_t work = 0;
+    const Totals cut = reader.totals(work);
+    EXPECT_TRUE(cut.is_cut);
+    EXPECT_FALSE(whole.is_cut);
+    ASSERT_EQ(whole.sets.size(), cut.sets.size());
+    const PoolTotals& pool = cut.sets[0].pools[0];
+    EXPECT_EQ(whole.sets[0].pools[0].used, pool.used);
+    EXPECT_EQ(whole.sets[0].pools[0].peak, pool.peak);
+    EXPECT_EQ(pool.used, pool.requested);
+    EXPECT_EQ(0u, pool.count);
+}
+
+TEST(Reader, TotalsTakeWorkForEachThreadAndSet) {
+    SmallSegment segment;
+    segment.fill();
+    const Reader reader = read(segment);
+    const uint64_t needed = reader.writers().size() * reader.sets().size();
+    uint64_t work = needed + 5;
+    EXPECT_FALSE(reader.totals(work).is_cut);
+    EXPECT_EQ(5u, work);
+    work = needed - 1;
+    EXPECT_TRUE(reader.totals(work).is_cut);
+    EXPECT_EQ(0u, work);
+}
+
+// The kernel is asked about each run of holes once, not about each thread and set.
+TEST(Reader, AHoleOfManyThreadsAndSetsIsAskedAboutOnce) {
+    Shape shape;
+    shape.count_of(RegionId::sets) = 256;
+    shape.count_of(RegionId::pools) = 256 * kKindsPerSet;
+    shape.count_of(RegionId::writers) = 64;
+    shape.count_of(RegionId::rings) = 64;
+    shape.count_of(RegionId::tallies) = 64;
+    SmallSegment segment(shape);
+    for (uint32_t set = 0; set < 256; ++set) {
+        segment.put_set(set, 1);
+    }
+    segment.header().writers_used.store(64);
+    const auto reader = Reader::open(segment.memfd());
+    ASSERT_TRUE(reader) << reader.error().text;
+    constexpr uint64_t kEnough = uint64_t{1} << 32;
+    uint64_t work = kEnough;
+    EXPECT_FALSE(reader->totals(work).is_cut);
+    EXPECT_LE(kEnough - work, 64 * 256 + 4 * Reader::kQuestionWork);
 }
 
 }  // namespace ttmem::segment

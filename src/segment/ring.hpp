@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The ring: the last events of one thread. One writer, any number of readers that it never waits for and never sees.
+// The ring: the last events of one thread. One writer, and any number of readers, which the writer never waits for.
 //
 //     head      records ever written; record i sits at i mod capacity (a power of two)
 //     writer    the record's words, then head + 1
-//     reader    head; copies record i; head again: kept only if head - i < capacity
+//     reader    head; copies record i; head again: keeps the copy only if head - i < capacity
 //
-// The bound is strict: at head - i == capacity the writer may be in the middle of overwriting record i. What a reader
-// could not keep is lost and counted, so kept + lost = written, always. tests/model checks the protocol and that each
+// The bound is strict: at head - i == capacity the writer may be overwriting record i. A record that a reader could not
+// keep is counted as lost, so kept + lost = written, always. tests/model checks the protocol and that each
 // ordering and the bound are needed.
 
 #include <atomic>
@@ -46,7 +46,7 @@ void append_record(BasicRecord<Word>* ring, uint64_t capacity, Word& head,
     head.store(index + 1, Orders::head_store);
 }
 
-// Copies record `index`, which the caller has seen below the head. False: it was overwritten, and is lost.
+// Copies record `index`, which is below a head that the caller has read. False: it was overwritten, and is lost.
 // SYNC POINT: with append_record().
 template <class Orders = RingOrders, class Word>
 bool read_record(const BasicRecord<Word>* ring, uint64_t capacity, const Word& head, uint64_t index,
@@ -60,14 +60,14 @@ bool read_record(const BasicRecord<Word>* ring, uint64_t capacity, const Word& h
 
 // Where a reader is in one ring.
 struct RingPosition {
-    uint64_t next = 0;  // the first record not yet looked at
+    uint64_t next = 0;  // the first record not yet read
     uint64_t kept = 0;
     uint64_t lost = 0;
 };
 
-// Gives every record up to the head to `take`, in order, and counts those that were overwritten before or while they
-// were read. Bounded: at most `most` and at most `capacity` records are looked at, whatever the head says, and a head that
-// went backwards (a hostile segment, or none at all) moves the position without a word.
+// Passes every record up to the head to `take`, in order, and counts those that were overwritten before or while they
+// were read. Bounded: at most `most` and at most `capacity` records are read, whatever the head says. A head that went
+// backwards (only a hostile segment has one) moves the position and counts nothing.
 template <class Orders = RingOrders, class Word, class Take>
 void follow_ring(const BasicRecord<Word>* ring, uint64_t capacity, const Word& head, RingPosition& position,
                  Take&& take, uint64_t most = UINT64_MAX) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Hostile segments into the reader. The first byte of an input says how the rest becomes one:
+// Feeds hostile segments to the reader. The first byte of an input selects how the rest becomes one:
 //
 //   bits 0-1   0  raw: the bytes are the segment's first ones; behind them it is zero
-//              1  spoiled: an honest small segment, with words of it changed as the input says
+//              1  damaged: a valid small segment, with words changed by the input
 //              2  the same as a sealed file with holes, as a real reader maps it
 //              3  the same, of a later writer with larger entries
 //   bits 2-7   how many of the changes are made before the reader opens it; the others come one by one while it reads
@@ -94,6 +94,7 @@ Shape shape_of(unsigned mode) {
         shape.extra_of(RegionId::rings) = 0;
         shape.extra_of(RegionId::ledger) = 8;
         shape.extra_header = 64;
+        shape.unknown_region = 64;
     }
     return shape;
 }

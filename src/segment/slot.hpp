@@ -11,8 +11,8 @@
 //     retire:  generation even, by CAS
 //
 // The protocol needs no fence. A reader that sees a word of the next payload (acquire) also sees the generation that
-// retired the last one, because the writer's store of that word (release) came after it; so its second look differs.
-// tests/model checks this, and that each ordering below is needed: the template parameters are there for that.
+// retired the last one, because the writer stored that word (release) after it; so its second load of the generation
+// differs. tests/model checks this, and that each ordering below is needed: the template parameters are there for that.
 
 #include <atomic>
 #include <cstddef>
@@ -34,6 +34,9 @@ constexpr uint64_t kGenerationMask = (uint64_t{1} << kGenerationBits) - 1;
 
 constexpr bool is_live(uint64_t generation) { return (generation & 1) != 0; }
 constexpr uint64_t next_generation(uint64_t generation) { return (generation + 1) & kGenerationMask; }
+constexpr uint64_t previous_generation(uint64_t generation) { return (generation - 1) & kGenerationMask; }
+// The generation of a free slot is even and has 40 bits, so this one never carries.
+constexpr uint64_t live_generation_after(uint64_t free_generation) { return free_generation + 1; }
 
 template <class Word, size_t kWords, class Orders = SlotOrders>
 struct BasicSlot {
@@ -41,7 +44,7 @@ struct BasicSlot {
 
     Word word[kWords];
 
-    // The owner's look at its own slot: nobody else changes a free one.
+    // For the owner of the slot: no other thread changes a free one.
     uint64_t generation() const { return word[0].load(std::memory_order_relaxed); }
 
     // Makes a free slot live. SYNC POINT: with read() and, for the generation, with retire().
@@ -55,7 +58,7 @@ struct BasicSlot {
 
     // Makes a live slot free; false if it is not at that generation any more. Of several callers one wins.
     // SYNC POINT: its acquire pairs with publish(), so that the winner may read the payload whichever way it got the
-    // generation; its release says to readers that what the caller wrote before (its intent) was there first.
+    // generation; its release orders what the caller stored before (its intent) for readers.
     bool retire(uint64_t live_generation) {
         uint64_t expected = live_generation;
         return word[0].compare_exchange_strong(expected, next_generation(live_generation), Orders::retire,

@@ -29,7 +29,7 @@ void publish(Slot& slot, const Payload& payload, uint64_t generation) {
 
 void raise(Word& mark, uint64_t least) { mark.store(std::max(mark.load(), least)); }
 
-// What cannot be set up must not look like a test that passes.
+// A test whose setup fails must not pass.
 void require(bool good) {
     if (!good) {
         std::abort();
@@ -66,12 +66,13 @@ SmallSegment::SmallSegment(const Shape& shape) {
         sizeof(Tally) * kKindsPerSet * shape.count[static_cast<uint32_t>(RegionId::sets)],
         sizeof(Name),
         sizeof(FailureSlot),
-        sizeof(Writer),
+        sizeof(WriterLine),
         sizeof(RingRecord) * shape.ring_records,
         sizeof(LedgerSlot),
     };
     Region table[kRegionTableEntries] = {};
-    uint64_t offset = round_up(sizeof(Header) + shape.extra_header, kAlignment);
+    const uint64_t first = round_up(sizeof(Header) + shape.extra_header, kAlignment);
+    uint64_t offset = round_up(first + shape.unknown_region, kAlignment);
     for (uint32_t i = 0; i < kRegions; ++i) {
         table[i] = {offset, static_cast<uint32_t>(strides[i]) + shape.extra[i], shape.count[i]};
         offset = round_up(offset + table[i].bytes(), kAlignment);
@@ -79,8 +80,12 @@ SmallSegment::SmallSegment(const Shape& shape) {
     size_ = round_to_page(offset);
     bytes_.reset(static_cast<unsigned char*>(::operator new (size_, std::align_val_t{kAlignment})));
     std::memset(bytes_.get(), 0, size_);
+    if (shape.unknown_region != 0) {
+        table[kRegions] = {first, shape.unknown_region, 1};
+        std::memset(bytes_.get() + first, 0xff, shape.unknown_region);
+    }
     header().magic.store(kMagic);
-    header().abi_version = kAbiVersion;
+    header().version = kSegmentVersion;
     header().header_bytes = static_cast<uint32_t>(sizeof(Header)) + shape.extra_header;
     header().segment_bytes = size_;
     header().pid = 4242;
@@ -113,16 +118,16 @@ void SmallSegment::put_allocation(uint32_t slot, const Allocation& a, uint64_t g
     raise(header().slots_used, slot + 1);
     raise(header().writers_used, 1);
     Tally& share = tally(0, a.set, a.kind);
-    if ((a.flags & kPlanned) != 0) {
+    if (a.flags.has(AllocationFlag::planned)) {
         share.planned_and_views.fetch_add(1);
-    } else if ((a.flags & kView) != 0) {
+    } else if (a.flags.has(AllocationFlag::view)) {
         share.planned_and_views.fetch_add(uint64_t{1} << 32);
     } else {
         Pool& pool = entry<Pool>(RegionId::pools, pool_index(a.set, a.kind));
         raise(pool.peak, pool.used.fetch_add(a.reserved) + a.reserved);
         share.requested.fetch_add(a.requested);
         share.count.fetch_add(1);
-        share.reserved_unknown.fetch_add((a.flags & kReservedUnknown) != 0 ? 1 : 0);
+        share.reserved_unknown.fetch_add(a.flags.has(AllocationFlag::reserved_unknown) ? 1 : 0);
     }
 }
 
@@ -131,7 +136,7 @@ void SmallSegment::put_event(uint32_t line, const Event& event) {
     encode(event, record);
     const uint64_t capacity = region(RegionId::rings).stride / sizeof(RingRecord);
     append_record(&entry<RingRecord>(RegionId::rings, line), capacity,
-                  entry<Writer>(RegionId::writers, line).head, record);
+                  entry<WriterLine>(RegionId::writers, line).head, record);
     raise(header().writers_used, line + 1);
 }
 
@@ -161,7 +166,7 @@ void SmallSegment::fill() {
     const CoreMask mask{0xff, 0xff};
     publish(entry<CoreSetSlot>(RegionId::core_sets, 1), mask, 1);
     header().core_sets_used.store(2);
-    entry<Writer>(RegionId::writers, 0).thread.store(4242);
+    entry<WriterLine>(RegionId::writers, 0).thread.store(4242);
     for (uint32_t slot = 0; slot < 8; ++slot) {
         Allocation a;
         a.address = uint64_t{0x1000} * slot;
@@ -171,9 +176,12 @@ void SmallSegment::fill() {
         a.owner = slot;
         a.name = slot % 4;
         a.thread = 4242;
-        a.kind = static_cast<Kind>(slot);
-        a.core_set = a.kind == Kind::cb ? 1 : 0;
-        a.flags = slot == 3 ? kPlanned : slot == 4 ? kView : slot == 6 ? kReservedUnknown : 0;
+        a.kind = static_cast<AllocationKind>(slot);
+        a.core_set = a.kind == AllocationKind::cb ? 1 : 0;
+        a.flags = slot == 3   ? AllocationFlag::planned
+                  : slot == 4 ? AllocationFlag::view
+                  : slot == 6 ? AllocationFlag::reserved_unknown
+                              : AllocationFlag::none;
         put_allocation(slot, a);
         put_event(0, {EventType::allocate, a.kind, a.ticks, {slot, 1}, a.address, a.requested, 0, 0});
     }

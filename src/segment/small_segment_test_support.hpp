@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// A small segment that a test makes by hand and may then spoil: any counts, any strides, one of everything in it. The
-// client makes honest ones only.
+// A small segment that a test makes by hand and may then damage: any counts, any strides, one of everything in it. The
+// client and SegmentWriter have the strides of this version and write valid segments only.
 
 #include <array>
 #include <cstddef>
@@ -19,12 +19,14 @@ namespace ttmem::segment {
 constexpr int kNoSeals = 0;
 int all_seals();
 
-// How many entries each region has, and how many bytes each entry has beyond what this version knows of.
+// How many entries each region has, and how many bytes each entry has beyond those of this version.
 struct Shape {
     std::array<uint32_t, kRegions> count{};
     std::array<uint32_t, kRegions> extra{};
     uint32_t ring_records = 16;
     uint32_t extra_header = 0;
+    // Bytes of a region that this version does not know, filled with ones. It comes before all others.
+    uint32_t unknown_region = 0;
 
     Shape();
     uint32_t& count_of(RegionId id) { return count[static_cast<uint32_t>(id)]; }
@@ -44,7 +46,7 @@ public:
     T& entry(RegionId id, uint64_t index) {
         return *reinterpret_cast<T*>(bytes_.get() + region(id).offset + index * region(id).stride);
     }
-    Tally& tally(uint32_t line, uint32_t set, Kind kind) {
+    Tally& tally(uint32_t line, uint32_t set, AllocationKind kind) {
         return (&entry<Tally>(RegionId::tallies, line))[pool_index(set, kind)];
     }
 

@@ -13,7 +13,7 @@ namespace {
 
 constexpr size_t kIdLength = 64;
 
-// Cuts `rest` behind the next of `separators`, and gives what was before.
+// Removes everything up to the next separator from `rest`, and returns the part before it.
 std::string_view next_part(std::string_view& rest, std::string_view separators) {
     const std::string_view part = rest.substr(0, rest.find_first_of(separators));
     rest.remove_prefix(std::min(rest.size(), part.size() + 1));
@@ -27,8 +27,8 @@ bool is_hex(std::string_view text) {
 
 bool is_container_id(std::string_view text) { return text.size() == kIdLength && is_hex(text); }
 
-// What a runtime writes before the id of a container. Its helpers ("crio-conmon-") have names of the same kind,
-// and are no containers.
+// The text that a runtime writes before a container id. Helper processes of a runtime ("crio-conmon-") have similar
+// names, but are not containers.
 struct Prefix {
     std::string_view text;
     std::string_view runtime;
@@ -51,8 +51,8 @@ bool is_uuid(std::string_view text) {
     return is_one;
 }
 
-// The uid in "pod<uid>": a UUID, or the 32 digits that a static pod has. systemd takes a dash for a step down the
-// tree, so there the uid is written with underscores.
+// The uid in "pod<uid>": a UUID, or the 32 digits of a static pod. systemd interprets a dash as a level of the tree, so
+// its names of pods have underscores instead.
 std::optional<std::string> pod_uid(std::string_view name) {
     name = without_ending(name, ".slice");
     const size_t inner = name.rfind("-pod");
@@ -66,7 +66,7 @@ std::optional<std::string> pod_uid(std::string_view name) {
     return is_uid ? std::optional(std::move(uid)) : std::nullopt;
 }
 
-// Goes down the path of a control group, and remembers the last container that it came through.
+// Walks down the path of a control group, and remembers the innermost container.
 class Walk {
 public:
     void step(std::string_view name) {
@@ -89,7 +89,7 @@ public:
     std::optional<census::Container> finish() { return std::move(container_); }
 
 private:
-    // Whose container it is, where its name is the bare id.
+    // The runtime of a container whose name is the bare id.
     std::string_view runtime_above() const {
         if (parent_ == "docker") {
             return "docker";
@@ -110,14 +110,15 @@ private:
 }  // namespace
 
 std::optional<census::Container> container_of(std::string_view cgroup) {
-    // One line a hierarchy, "number:controllers:path". Of the old hierarchies not all need know the container.
+    // Each line is one hierarchy: "number:controllers:path". With cgroup v1, some hierarchies may not show the
+    // container.
     while (!cgroup.empty()) {
         std::string_view line = next_part(cgroup, "\n");
         next_part(line, ":");
         next_part(line, ":");
         Walk walk;
         while (!line.empty()) {
-            // Without systemd's help containerd takes systemd's names as they are: "<slice>:cri-containerd:<id>".
+            // Without the systemd driver, containerd uses systemd's names unchanged: "<slice>:cri-containerd:<id>".
             walk.step(next_part(line, "/:"));
         }
         if (auto container = walk.finish()) {

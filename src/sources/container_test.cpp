@@ -89,7 +89,7 @@ TEST(Container, IsAbsentForProcessesOfTheHostAndForNamesThatOnlyLookLikeOne) {
         "0::/user.slice/user-1000.slice/session-3.scope\n",
         "0::/system.slice/docker.service\n",
         "0::/system.slice/containerd.service\n",
-        "0::/machine.slice/libpod-conmon-" + kId + ".scope\n",  // the runtime's own helpers
+        "0::/machine.slice/libpod-conmon-" + kId + ".scope\n",  // a helper of the runtime
         "0::/machine.slice/crio-conmon-" + kId + ".scope\n",
         "0::/docker/" + kId.substr(1) + "\n",
         "0::/docker/" + kId + "0\n",
@@ -97,7 +97,7 @@ TEST(Container, IsAbsentForProcessesOfTheHostAndForNamesThatOnlyLookLikeOne) {
         "0::/docker/" + std::string(64, '\x1b') + "\n",
         "0::/docker-" + std::string(1'000'000, 'a') + ".scope\n",
         "0::/docker-.scope\n",
-        "docker-" + kId + ".scope",  // no line of this file
+        "docker-" + kId + ".scope",  // not a line of this file
         "0::/kubepods/pod" + kUid + "\n",
         std::string(1'000'000, '/'),
         std::string(100'000, ':') + std::string(100'000, '\n'),

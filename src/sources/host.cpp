@@ -2,27 +2,28 @@
 #include "sources/host.hpp"
 
 #include <algorithm>
-#include <cstdlib>
+#include <cassert>
 
+#include "base/environment.hpp"
 #include "base/pidfd.hpp"
 #include "sources/stock_region/regions.hpp"
 
 namespace ttmem::sources {
 
-std::string Host::standard_root() {
-    const char* root = std::getenv("TTMEM_HOST_ROOT");
+std::string HostReader::standard_root() {
+    const char* root = base::environment("TTMEM_HOST_ROOT");
     return root == nullptr ? "" : root;
 }
 
-Host::Host(std::string root)
+HostReader::HostReader(std::string root)
     : root_(std::move(root)),
       proc_(root_ + "/proc"),
       driver_({root_ + "/sys", root_ + "/proc", root_ + "/dev"}) {}
 
-// Nothing where the process has gone, and an empty one where the kernel has none to give.
-std::optional<std::shared_ptr<const base::Descriptor>> Host::handle_of(
+// Returns nothing if the process has ended, and null if the kernel provides no handle.
+std::optional<std::shared_ptr<const base::Descriptor>> HostReader::handle_of(
     const census::Identity& identity) const {
-    // In this order: what is identified after the handle was taken is the process of the handle.
+    // Open the handle before identifying the process: the identity then belongs to the process of the handle.
     auto handle = base::open_process(static_cast<pid_t>(identity.pid));
     const auto folder = proc_.open(identity.pid);
     const auto now = folder ? proc_.identify(identity.pid, *folder) : std::nullopt;
@@ -32,7 +33,7 @@ std::optional<std::shared_ptr<const base::Descriptor>> Host::handle_of(
     return handle ? std::make_shared<const base::Descriptor>(std::move(handle)) : nullptr;
 }
 
-HostFacts Host::look() {
+HostFacts HostReader::read() {
     HostFacts facts;
     if (const auto seen = driver_.read()) {
         auto driver = std::make_shared<census::Driver>();
@@ -45,7 +46,7 @@ HostFacts Host::look() {
         }
         facts.driver = std::move(driver);
     }
-    stock_region::Found found = stock_region::discover(proc_, root_ + stock_region::kDefaultFolder);
+    stock_region::FoundTotals found = stock_region::discover(proc_, root_ + stock_region::kDefaultFolder);
     for (census::TotalsOnly& one : found.processes) {
         if (auto handle = handle_of(one.identity)) {
             one.handle = std::move(*handle);
@@ -53,7 +54,15 @@ HostFacts Host::look() {
         }
     }
     for (stock_region::Problem& problem : found.problems) {
-        facts.skipped.push_back({0, std::move(problem.text), false});
+        facts.omissions.push_back({0, census::Reason::stock_region, std::move(problem.text)});
+    }
+    // A claim is no property of the process that it names.
+    for (stock_region::StockClaim& claim : found.claims) {
+        std::string text = claim.text();
+        facts.claims.push_back({std::move(claim.process), {0, census::Reason::claimed, std::move(text)}});
+    }
+    for (const stock_region::FurtherClaims& further : found.further_claims) {
+        facts.omissions.push_back({0, census::Reason::claimed, further.text()});
     }
     return facts;
 }
@@ -64,8 +73,10 @@ bool has_ended(const std::shared_ptr<const base::Descriptor>& handle) {
     return handle && base::has_ended(*handle);
 }
 
-// Else who has just died, and has no ledger any more, would hold its devices as one that reports nothing.
+// Removes holders that have ended. A process that has just died has no ledger any more, and would otherwise be shown as
+// a holder that reports nothing.
 std::shared_ptr<const census::Driver> without_the_dead(const HostFacts& facts) {
+    assert(facts.holder_handles.size() == (facts.driver ? facts.driver->holders.size() : 0));
     if (std::none_of(facts.holder_handles.begin(), facts.holder_handles.end(), has_ended)) {
         return facts.driver;
     }
@@ -82,16 +93,24 @@ std::shared_ptr<const census::Driver> without_the_dead(const HostFacts& facts) {
 }  // namespace
 
 void add(const HostFacts& facts, census::Census& census) {
+    assert(!census.driver && census.totals_only.empty());
     census.driver = without_the_dead(facts);
-    for (const census::TotalsOnly& one : facts.totals_only) {
-        const bool has_ledger = std::any_of(
+    const auto has_ledger = [&](const census::Identity& identity) {
+        return std::any_of(
             census.processes.begin(), census.processes.end(),
-            [&](const census::Process& other) { return other.identity.is_same_process(one.identity); });
-        if (!has_ledger && !has_ended(one.handle)) {
+            [&](const census::Process& other) { return other.identity.is_same_process(identity); });
+    };
+    for (const census::TotalsOnly& one : facts.totals_only) {
+        if (!has_ledger(one.identity) && !has_ended(one.handle)) {
             census.totals_only.push_back(one);
         }
     }
-    census.skipped.insert(census.skipped.end(), facts.skipped.begin(), facts.skipped.end());
+    for (const ProcessClaim& claim : facts.claims) {
+        if (!has_ledger(claim.process)) {
+            census.omissions.push_back(claim.omission);
+        }
+    }
+    census.omissions.insert(census.omissions.end(), facts.omissions.begin(), facts.omissions.end());
 }
 
 }  // namespace ttmem::sources

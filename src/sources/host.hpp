@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What a host shows without the help of any process: the driver's devices and who holds them, and the regions of stock tt-metal.
+// What can be read on a host without the cooperation of a process: the driver's devices and their holders, and the
+// regions of stock tt-metal.
 
 #include <memory>
 #include <optional>
@@ -15,23 +16,31 @@
 
 namespace ttmem::sources {
 
-struct HostFacts {
-    std::shared_ptr<const census::Driver> driver;
-    // Of its holders, in their order: the kernel's word on their end, until the next look. Empty: there was no handle to be had.
-    std::vector<std::shared_ptr<const base::Descriptor>> holder_handles;
-    std::vector<census::TotalsOnly> totals_only;
-    std::vector<census::Skipped> skipped;
+// The stock region of another user says what this process holds.
+struct ProcessClaim {
+    census::Identity process;
+    census::Omission omission;
 };
 
-// One thread at a time.
-class Host {
+struct HostFacts {
+    std::shared_ptr<const census::Driver> driver;
+    // One handle per holder, in the same order, which reports the end of that process. Null if the kernel provides no
+    // handle.
+    std::vector<std::shared_ptr<const base::Descriptor>> holder_handles;
+    std::vector<census::TotalsOnly> totals_only;
+    std::vector<census::Omission> omissions;
+    std::vector<ProcessClaim> claims;
+};
+
+// Not thread-safe.
+class HostReader {
 public:
-    // The folder that stands for "/": $TTMEM_HOST_ROOT, which tests set, or the real one.
+    // The folder used as "/": $TTMEM_HOST_ROOT (set by tests), or the real root.
     static std::string standard_root();
 
-    explicit Host(std::string root = standard_root());
+    explicit HostReader(std::string root = standard_root());
 
-    HostFacts look();
+    HostFacts read();
 
 private:
     std::optional<std::shared_ptr<const base::Descriptor>> handle_of(const census::Identity& identity) const;
@@ -41,7 +50,8 @@ private:
     driver::DriverTree driver_;
 };
 
-// Adds them to a census whose processes are all there: who has a ledger is not counted again, and who has ended not at all.
+// Adds the facts to a census whose processes are complete. Processes that have a ledger are not counted again, claims
+// about them are dropped, and ended processes are left out.
 void add(const HostFacts& facts, census::Census& census);
 
 }  // namespace ttmem::sources

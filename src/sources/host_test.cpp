@@ -20,16 +20,16 @@ namespace {
 
 namespace fs = std::filesystem;
 using stock_region::RegionWriter;
-using stock_region::layout::Figures;
+using stock_region::layout::SlotFigures;
 
-constexpr uint64_t kAsicId = 0xa51c'0000'0000'0001;  // of device 0 of the trees
+constexpr uint64_t kAsicId = 0xa51c'0000'0000'0001;  // of device 0 in the test trees
 
 uint64_t now_ns() {
     const auto now = std::chrono::system_clock::now().time_since_epoch();
     return static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(now).count());
 }
 
-// A process of our own that does nothing until it is killed.
+// A child process that sleeps until it is killed.
 class Sleeper {
 public:
     Sleeper() : pid_(fork()) {
@@ -43,7 +43,7 @@ public:
 
     uint32_t pid() const { return static_cast<uint32_t>(pid_); }
 
-    // It has ended, and is a zombie.
+    // Kills the process and leaves it as a zombie.
     void kill() const {
         ::kill(pid_, SIGKILL);
         siginfo_t info;
@@ -60,7 +60,7 @@ private:
     pid_t pid_;
 };
 
-// A made-up host with an n300 and real processes.
+// A simulated host with an n300 and real processes.
 class HostTest : public testing::Test {
 protected:
     void SetUp() override {
@@ -84,7 +84,7 @@ protected:
     }
     void write_region_of(const Sleeper& who, uint64_t dram) const {
         RegionWriter writer(kAsicId);
-        writer.add(static_cast<int32_t>(who.pid()), now_ns(), Figures{dram, 0, 0, 0, 0});
+        writer.add(static_cast<int32_t>(who.pid()), now_ns(), SlotFigures{dram, 0, 0, 0, 0});
         write_region(writer);
     }
 
@@ -96,7 +96,7 @@ protected:
 
     driver::TemporaryFolder folder_;
     driver::Tree tree_ = driver::make_tree(folder_.path, driver::Board::n300);
-    Host host_{folder_.path};
+    HostReader host_{folder_.path};
 };
 
 TEST_F(HostTest, DevicesHoldersAndRegionsAreAllOfTheRoot) {
@@ -106,7 +106,7 @@ TEST_F(HostTest, DevicesHoldersAndRegionsAreAllOfTheRoot) {
     see(stock);
     hold(holder);
     write_region_of(stock, 4096);
-    const HostFacts facts = host_.look();
+    const HostFacts facts = host_.read();
     ASSERT_NE(facts.driver, nullptr);
     ASSERT_EQ(facts.driver->devices.size(), 1u);
     EXPECT_EQ(facts.driver->devices[0].asic_id, kAsicId);
@@ -114,36 +114,36 @@ TEST_F(HostTest, DevicesHoldersAndRegionsAreAllOfTheRoot) {
     EXPECT_EQ(facts.driver->holders[0].identity.pid, holder.pid());
     ASSERT_EQ(facts.totals_only.size(), 1u);
     EXPECT_EQ(facts.totals_only[0].identity.pid, stock.pid());
-    EXPECT_TRUE(facts.skipped.empty());
+    EXPECT_TRUE(facts.omissions.empty());
 }
 
 TEST_F(HostTest, AnEmptyRootHasNoDriverAndNobody) {
     const driver::TemporaryFolder empty;
-    const HostFacts facts = Host(empty.path).look();
+    const HostFacts facts = HostReader(empty.path).read();
     EXPECT_EQ(facts.driver, nullptr);
     EXPECT_TRUE(facts.totals_only.empty());
-    EXPECT_TRUE(facts.skipped.empty());
+    EXPECT_TRUE(facts.omissions.empty());
     EXPECT_EQ(census_with(facts).driver, nullptr);
 }
 
 TEST_F(HostTest, TheRootIsThatOfTheEnvironment) {
     setenv("TTMEM_HOST_ROOT", "/some/where", 1);
-    EXPECT_EQ(Host::standard_root(), "/some/where");
+    EXPECT_EQ(HostReader::standard_root(), "/some/where");
     unsetenv("TTMEM_HOST_ROOT");
-    EXPECT_EQ(Host::standard_root(), "");
+    EXPECT_EQ(HostReader::standard_root(), "");
 }
 
 TEST_F(HostTest, AHolderThatHasEndedSinceTheLookHoldsNothing) {
     Sleeper holder;
     see(holder);
     hold(holder);
-    const HostFacts facts = host_.look();
+    const HostFacts facts = host_.read();
     EXPECT_EQ(census_with(facts).driver->holders.size(), 1u);
     holder.kill();
     const census::Census census = census_with(facts);
     EXPECT_TRUE(census.driver->holders.empty());
     EXPECT_EQ(census.driver->devices, facts.driver->devices);
-    EXPECT_TRUE(census::count(census).inexact.empty());
+    EXPECT_TRUE(census::compute_figures(census).inexact.empty());
 }
 
 TEST_F(HostTest, AStockProcessThatHasEndedSinceTheLookIsInNoFigure) {
@@ -151,10 +151,10 @@ TEST_F(HostTest, AStockProcessThatHasEndedSinceTheLookIsInNoFigure) {
     see(stock);
     hold(stock);
     write_region_of(stock, 4096);
-    const HostFacts facts = host_.look();
-    EXPECT_EQ(census::count(census_with(facts)).devices[0].memory[0].used, 4096u);
+    const HostFacts facts = host_.read();
+    EXPECT_EQ(census::compute_figures(census_with(facts)).devices[0].memory[0].used, 4096u);
     stock.kill();
-    const census::Figures figures = census::count(census_with(facts));
+    const census::Figures figures = census::compute_figures(census_with(facts));
     EXPECT_EQ(figures.devices[0].memory[0].used, 0u);
     EXPECT_TRUE(figures.processes.empty());
     EXPECT_TRUE(figures.inexact.empty());
@@ -165,16 +165,16 @@ TEST_F(HostTest, AProcessWithALedgerCountsByItAlone) {
     see(both);
     hold(both);
     write_region_of(both, 4096);
-    const HostFacts facts = host_.look();
+    const HostFacts facts = host_.read();
     ASSERT_EQ(facts.totals_only.size(), 1u);
     census::TestSegment segment;
     census::Census census;
     census.processes.push_back(segment.process(both.pid(), facts.totals_only[0].identity.start_time));
     add(facts, census);
     EXPECT_TRUE(census.totals_only.empty());
-    const census::Figures figures = census::count(census);
+    const census::Figures figures = census::compute_figures(census);
     ASSERT_EQ(figures.processes.size(), 1u);
-    EXPECT_EQ(figures.processes[0].source, "segment");
+    EXPECT_EQ(figures.processes[0].source, census::ProcessSource::segment);
     EXPECT_EQ(figures.devices[0].memory[0].used, 0u);
 }
 
@@ -182,7 +182,7 @@ TEST_F(HostTest, ALedgerOfAnEarlierProcessOfTheSameNumberChangesNothing) {
     Sleeper stock;
     see(stock);
     write_region_of(stock, 4096);
-    const HostFacts facts = host_.look();
+    const HostFacts facts = host_.read();
     ASSERT_EQ(facts.totals_only.size(), 1u);
     census::TestSegment segment;
     census::Census census;
@@ -193,21 +193,51 @@ TEST_F(HostTest, ALedgerOfAnEarlierProcessOfTheSameNumberChangesNothing) {
 
 TEST_F(HostTest, WhatIsWrongWithARegionIsAReasonOfTheHostAndNotOfAProcess) {
     write_region(RegionWriter(kAsicId, 99));
-    const census::Figures figures = census::count(census_with(host_.look()));
+    const census::Figures figures = census::compute_figures(census_with(host_.read()));
     ASSERT_EQ(figures.inexact.size(), 1u);
     EXPECT_EQ(figures.inexact[0].pid, 0u);
-    EXPECT_FALSE(figures.inexact[0].skipped);
-    EXPECT_EQ(figures.inexact[0].reason, "stock region of ASIC " + std::to_string(kAsicId) +
-                                             ": has version 99, and only 3 and 4 are known");
+    EXPECT_FALSE(figures.inexact[0].is_skipped());
+    EXPECT_EQ(figures.inexact[0].reason, census::Reason::stock_region);
+    EXPECT_EQ(text_of(figures.inexact[0]), "stock region of ASIC " + std::to_string(kAsicId) +
+                                               ": has version 99, and only 3 and 4 are known");
+}
+
+TEST_F(HostTest, AClaimOfAnotherUsersRegionIsAReasonOfTheHostUnlessTheProcessHasALedger) {
+    if (geteuid() != 0) {
+        GTEST_SKIP() << "needs root: it gives a file to another user";
+    }
+    Sleeper named;
+    see(named);
+    write_region_of(named, 4096);
+    const fs::path region = folder_.path / "dev/shm" / ("tt_device_" + std::to_string(kAsicId) + "_memory");
+    ASSERT_EQ(chown(region.c_str(), 65534, 65534), 0);
+    const HostFacts facts = host_.read();
+    EXPECT_TRUE(facts.totals_only.empty());
+    ASSERT_EQ(facts.claims.size(), 1u);
+    const census::Figures figures = census::compute_figures(census_with(facts));
+    EXPECT_TRUE(figures.processes.empty());
+    EXPECT_EQ(figures.devices[0].memory[0].used, 0u);
+    ASSERT_EQ(figures.inexact.size(), 1u);
+    EXPECT_EQ(figures.inexact[0].pid, 0u);
+    EXPECT_EQ(figures.inexact[0].reason, census::Reason::claimed);
+    EXPECT_EQ(text_of(figures.inexact[0]), "user " + user_name(65534) + "'s stock region of ASIC " +
+                                               std::to_string(kAsicId) + " claims 4096 bytes for process " +
+                                               std::to_string(named.pid()));
+
+    census::TestSegment segment;
+    census::Census census;
+    census.processes.push_back(segment.process(named.pid(), facts.claims[0].process.start_time));
+    add(facts, census);
+    EXPECT_TRUE(census::compute_figures(census).inexact.empty());
 }
 
 TEST_F(HostTest, ADeviceThatVanishesBetweenTwoLooksIsGoneAndSoAreItsHolders) {
     Sleeper holder;
     see(holder);
     hold(holder);
-    EXPECT_EQ(host_.look().driver->devices.size(), 1u);
+    EXPECT_EQ(host_.read().driver->devices.size(), 1u);
     fs::remove(folder_.path / "sys/class/tenstorrent/tenstorrent!0");
-    const HostFacts facts = host_.look();
+    const HostFacts facts = host_.read();
     ASSERT_NE(facts.driver, nullptr);
     EXPECT_TRUE(facts.driver->devices.empty());
     EXPECT_TRUE(facts.driver->holders.empty());
@@ -221,7 +251,7 @@ TEST_F(HostTest, TheDeviceIsNeverOpened) {
         if (!has_list) {
             fs::remove(tree_.pids(0));
         }
-        host_.look();
+        host_.read();
         EXPECT_FALSE(watch.was_opened());
     }
 }

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cstring>
 #include <memory>
 #include <string_view>
 
@@ -55,7 +56,7 @@ std::vector<uint32_t> numbers_at(int folder, const std::string& path) {
     return result;
 }
 
-// The words after "Name:" at the start of a line.
+// The words after "Name:" on the line that starts with it.
 std::vector<std::string_view> words_of_line(std::string_view text, std::string_view name) {
     std::vector<std::string_view> words;
     while (!text.empty() && !text.starts_with(name)) {
@@ -72,6 +73,8 @@ std::vector<std::string_view> words_of_line(std::string_view text, std::string_v
     return words;
 }
 
+}  // namespace
+
 std::string user_name(uint32_t uid) {
     std::array<char, 4096> buffer{};
     passwd entry{};
@@ -81,16 +84,47 @@ std::string user_name(uint32_t uid) {
     return is_known ? base::printable(found->pw_name) : std::to_string(uid);
 }
 
-}  // namespace
-
 std::optional<std::string> ProcessFolder::read(const std::string& path) const {
     return read_at(folder_.get(), path);
 }
 
 std::optional<std::string> ProcessFolder::read_link(const std::string& path) const {
-    std::array<char, 256> target{};  // longer ones are nobody's segment
+    std::array<char, 256> target{};  // a longer target is not a segment
     const ssize_t length = readlinkat(folder_.get(), path.c_str(), target.data(), target.size());
     return length < 0 ? std::nullopt : std::optional(std::string(target.data(), static_cast<size_t>(length)));
+}
+
+bool ProcessFolder::refers_to(const std::string& path, dev_t device, ino_t inode) const {
+    struct stat info {};
+    return fstatat(folder_.get(), path.c_str(), &info, 0) == 0 && info.st_dev == device &&
+           info.st_ino == inode;
+}
+
+std::optional<uint32_t> ProcessFolder::owner() const {
+    struct stat info {};
+    return fstat(folder_.get(), &info) == 0 ? std::optional<uint32_t>(info.st_uid) : std::nullopt;
+}
+
+bool ProcessFolder::for_each_line(const std::string& path,
+                                  const std::function<bool(std::string_view)>& take) const {
+    const base::Descriptor file(openat(folder_.get(), path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+    std::vector<char> buffer(size_t{64} << 10);
+    size_t kept = 0;  // the beginning of a line whose end has not been read yet
+    while (file) {
+        const ssize_t got = ::read(file.get(), buffer.data() + kept, buffer.size() - kept);
+        if (got <= 0) {
+            return got == 0;
+        }
+        std::string_view text(buffer.data(), kept + static_cast<size_t>(got));
+        for (size_t end = 0; (end = text.find('\n')) != std::string_view::npos; text.remove_prefix(end + 1)) {
+            if (!take(text.substr(0, end))) {
+                return true;
+            }
+        }
+        kept = text.size() == buffer.size() ? 0 : text.size();  // no line of the kernel's is that long
+        std::memmove(buffer.data(), text.data(), kept);
+    }
+    return false;
 }
 
 std::vector<uint32_t> ProcessFolder::numbers_in(const std::string& path) const {
@@ -122,6 +156,26 @@ std::optional<ProcessFolder> Proc::open(uint32_t pid) const {
     return folder ? std::optional<ProcessFolder>(std::move(folder)) : std::nullopt;
 }
 
+namespace {
+
+std::optional<Proc::Credentials> parse_credentials(const std::string& stat, const std::string& status) {
+    const auto uids = words_of_line(status, "Uid:");  // real, effective, saved, file system
+    const auto uid = parse<uint32_t>(uids.size() < 3 ? "" : uids[1]);
+    const uint64_t start_time = base::parse_start_time(stat.data(), stat.size());
+    if (!uid || start_time == 0) {
+        return std::nullopt;
+    }
+    return Proc::Credentials{start_time, *uid, uids[0] == uids[1] && uids[1] == uids[2]};
+}
+
+}  // namespace
+
+std::optional<Proc::Credentials> Proc::credentials(const ProcessFolder& folder) const {
+    const auto stat = folder.read("stat");
+    const auto status = folder.read("status");
+    return stat && status ? parse_credentials(*stat, *status) : std::nullopt;
+}
+
 std::optional<census::Identity> Proc::identify(uint32_t pid, const ProcessFolder& folder) const {
     const auto stat = folder.read("stat");
     const auto status = folder.read("status");
@@ -129,22 +183,22 @@ std::optional<census::Identity> Proc::identify(uint32_t pid, const ProcessFolder
     if (!stat || !status || !comm) {
         return std::nullopt;
     }
+    const auto credentials = parse_credentials(*stat, *status);
+    const auto inner_pids = words_of_line(*status, "NSpid:");  // the innermost namespace is last
+    const auto inner_pid =
+        parse<uint32_t>(inner_pids.empty() ? std::to_string(pid) : std::string(inner_pids.back()));
+    if (!credentials || !inner_pid) {
+        return std::nullopt;
+    }
     census::Identity identity;
     identity.pid = pid;
-    identity.start_time = base::parse_start_time(stat->data(), stat->size());
+    identity.start_time = credentials->start_time;
     const auto ticks_per_second = static_cast<uint64_t>(sysconf(_SC_CLK_TCK));
     identity.start_time_ns = boot_time_ns_ + identity.start_time * (kNanoseconds / ticks_per_second);
 
-    const auto uids = words_of_line(*status, "Uid:");          // real, effective, saved, of the file system
-    const auto inner_pids = words_of_line(*status, "NSpid:");  // the innermost namespace comes last
-    const auto uid = parse<uint32_t>(uids.size() < 2 ? "" : uids[1]);
-    const auto inner_pid =
-        parse<uint32_t>(inner_pids.empty() ? std::to_string(pid) : std::string(inner_pids.back()));
-    if (identity.start_time == 0 || !uid || !inner_pid) {
-        return std::nullopt;
-    }
-    identity.uid = *uid;
-    identity.user = user_name(*uid);
+    identity.uid = credentials->uid;
+    identity.has_one_uid = credentials->has_one_uid;
+    identity.user = user_name(identity.uid);
     identity.inner_pid = *inner_pid;
     identity.comm = base::printable(std::string_view(*comm).substr(0, comm->find('\n')));
     if (const auto cgroup = folder.read("cgroup")) {

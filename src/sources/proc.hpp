@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Reading /proc, or a made-up one in a test. Processes come and go meanwhile: what can't be read is simply not there.
+// Reads /proc, or a simulated one in tests. Processes start and end during a read, so unreadable entries count as
+// missing.
+
+#include <sys/types.h>
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/descriptor.hpp"
@@ -13,8 +18,8 @@
 
 namespace ttmem::sources {
 
-// /proc/PID, held open. Whatever is read through it is about the process that was there when it was opened, also if the
-// pid has been given to another since.
+// /proc/PID, held open. All reads refer to the process that existed when the folder was opened, even if its pid has
+// been reused since.
 class ProcessFolder {
 public:
     explicit ProcessFolder(base::Descriptor folder) : folder_(std::move(folder)) {}
@@ -22,18 +27,30 @@ public:
     // Paths are relative: "stat", "fd/3".
     std::optional<std::string> read(const std::string& path) const;
     std::optional<std::string> read_link(const std::string& path) const;
-    std::vector<uint32_t> numbers_in(
-        const std::string& path) const;  // the entries that are numbers, in order
+    // The numeric entries of a folder, sorted.
+    std::vector<uint32_t> numbers_in(const std::string& path) const;
 
-    // Whether a descriptor ("fd/3") is open for reading only.
+    // Whether a descriptor ("fd/3") is open only for reading.
     bool is_read_only(const std::string& path) const;
 
-    // A handle on what a link leads to, without opening it: no device is touched, no FIFO waits.
+    // Whether the target of a link is that file.
+    bool refers_to(const std::string& path, dev_t device, ino_t inode) const;
+
+    // The user of the process according to the kernel, at little cost. Root for a process that may not be dumped.
+    std::optional<uint32_t> owner() const;
+
+    // Passes each line of a file to `take` until it returns false. Returns false if the file can't be read to its end.
+    bool for_each_line(const std::string& path, const std::function<bool(std::string_view)>& take) const;
+
+    // A handle on the target of a link. The target is not opened, so no device is touched and no FIFO blocks.
     base::Descriptor locate(const std::string& path) const;
 
 private:
     base::Descriptor folder_;
 };
+
+// The uid if it has no name.
+std::string user_name(uint32_t uid);
 
 class Proc {
 public:
@@ -42,7 +59,15 @@ public:
     std::vector<uint32_t> pids() const;
     std::optional<ProcessFolder> open(uint32_t pid) const;
 
-    // The kernel's word about who a process is; nothing where it has ended, or may not be read.
+    // What may change while a process runs, and what may not.
+    struct Credentials {
+        uint64_t start_time = 0;
+        uint32_t uid = 0;  // effective
+        bool has_one_uid = true;
+    };
+    std::optional<Credentials> credentials(const ProcessFolder& folder) const;
+
+    // Identifies a process by what the kernel reports. Returns nothing if the process has ended or may not be read.
     std::optional<census::Identity> identify(uint32_t pid, const ProcessFolder& folder) const;
 
 private:

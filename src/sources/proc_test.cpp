@@ -21,7 +21,7 @@ using testing::IsEmpty;
 constexpr auto kStat = " S 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 250 20 21\n";
 constexpr auto kStatus = "Name:\tx\nUid:\t1\t4000000001\t1\t1\nNSpid:\t4711\t12\t1\n";
 
-// A /proc made up of plain files.
+// A /proc of plain files.
 class MadeUpProc : public testing::Test {
 protected:
     void SetUp() override {
@@ -52,7 +52,7 @@ protected:
     std::filesystem::path root_;
 };
 
-TEST_F(MadeUpProc, TellsWhoAProcessIs) {
+TEST_F(MadeUpProc, IdentifiesAProcess) {
     write_process("4711 (py thon)" + std::string(kStat), kStatus, "py thon\n");
     const auto identity = identify();
     ASSERT_TRUE(identity);
@@ -89,7 +89,7 @@ TEST_F(MadeUpProc, AProcessIsInTheContainerThatItsControlGroupNames) {
     EXPECT_EQ(identify()->container, (census::Container{"docker", id, std::nullopt}));
 }
 
-TEST_F(MadeUpProc, WhatIsIncompleteOrGarbageIsNobody) {
+TEST_F(MadeUpProc, IncompleteOrGarbageEntriesAreNoProcess) {
     EXPECT_EQ(identify(), std::nullopt);
     write("4711/stat", "4711 (x)" + std::string(kStat));
     EXPECT_EQ(identify(), std::nullopt);

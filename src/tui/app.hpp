@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The dashboard: waits for keys, news and time, and redraws.
+// The dashboard: waits for keys, updates and the next redraw.
 
 #include <functional>
 
@@ -11,14 +11,15 @@
 
 namespace ttmem::tui {
 
-struct Options {
-    access::Way way = access::Way::daemon_if_there;
-    std::optional<uint64_t> interval_ms;  // else as it was saved
+struct DashboardOptions {
+    access::ReadMode mode = access::ReadMode::daemon_first;
+    // Absent: the saved value.
+    std::optional<uint64_t> interval_ms;
     std::optional<Screen> screen;
     std::optional<uint32_t> device;
 };
 
-// Until the user has enough. An error where there is no terminal; else the exit code.
-base::Expected<int> run(const Options& options);
+// Runs until the user quits and returns the exit code. Fails without a terminal.
+base::Expected<int> run(const DashboardOptions& options);
 
 }  // namespace ttmem::tui

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What is in use of each kind of memory of one device.
+// Memory in use on one device, by kind.
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "tui/screens.hpp"
-#include "view/format.hpp"
+#include "view/text/cells.hpp"
+#include "view/text/format.hpp"
 
 namespace ttmem::tui {
 
@@ -17,29 +18,29 @@ using census::DeviceFigures;
 using census::Kind;
 using census::MemoryFigures;
 
-constexpr int kTitles = 14;
-constexpr int kAmounts = 24;  // "  5.4 GiB /   12.0 GiB "
+constexpr int kTitleWidth = 14;
+constexpr int kAmountWidth = 24;  // "  5.4 GiB /   12.0 GiB "
 
-// One kind: a line with a bar, and what else is known of it on a line below.
-struct Line {
+// One kind of memory: a line with a bar, and details on a line below.
+struct KindRow {
     std::string title;
     std::optional<uint64_t> used;
     std::optional<uint64_t> capacity;
     std::string peak;
-    std::string more;
+    std::string details;
 };
 
-Line line_of(const std::string& title, const MemoryFigures& memory) {
-    Line line{title, {}, memory.capacity, {}, {}};
+KindRow row_of(const std::string& title, const MemoryFigures& memory) {
+    KindRow row{title, {}, memory.capacity, {}, {}};
     if (memory.is_known) {
-        line.used = memory.used;
-        line.peak = fmt::format("peak {}{}", memory.peak_exact ? "" : ">=", view::format_bytes(memory.peak));
+        row.used = memory.used;
+        row.peak = fmt::format("peak {}{}", memory.peak_exact ? "" : ">=", view::format_bytes(memory.peak));
     }
-    // A region that nobody has set up has no room, and that is not a whole of 0 bytes.
+    // A region that is not set up reports 0 bytes. That is no capacity to compare with.
     if (memory.capacity == 0u) {
-        line.capacity.reset();
+        row.capacity.reset();
     }
-    return line;
+    return row;
 }
 
 std::string details_of(const MemoryFigures& memory) {
@@ -50,12 +51,12 @@ std::string details_of(const MemoryFigures& memory) {
     if (memory.used != memory.requested) {
         text += fmt::format(", requested {}", view::format_bytes(memory.requested));
     }
-    return memory.largest_free ? text + fmt::format(", largest free block {} a bank",
+    return memory.largest_free ? text + fmt::format(", largest free block {} per bank",
                                                     view::format_bytes(*memory.largest_free))
                                : text;
 }
 
-std::string kernels_of(const DeviceFigures& device) {
+std::string kernels_by_type(const DeviceFigures& device) {
     std::string text;
     for (size_t i = 0; i < device.kernel_by_type.size(); ++i) {
         text += fmt::format("{}{} {}", text.empty() ? "" : ", ", census::kKernelTypes[i],
@@ -64,9 +65,9 @@ std::string kernels_of(const DeviceFigures& device) {
     return text;
 }
 
-std::string worst_core_of(const census::WorstCore& worst) {
+std::string fullest_core_text(const census::WorstCore& worst) {
     std::string text =
-        worst.core ? fmt::format("worst core {},{}", worst.core->x, worst.core->y) : "worst core";
+        worst.core ? fmt::format("fullest core {},{}", worst.core->x, worst.core->y) : "fullest core";
     if (worst.cb_top) {
         text += fmt::format(", circular buffers end at {:#x}", *worst.cb_top);
     }
@@ -74,45 +75,46 @@ std::string worst_core_of(const census::WorstCore& worst) {
                                : text;
 }
 
-std::vector<Line> lines_of(const DeviceFigures& device) {
+std::vector<KindRow> rows_of(const DeviceFigures& device) {
     struct Title {
         Kind kind;
         const char* text;
     };
-    std::vector<Line> lines;
+    std::vector<KindRow> rows;
     for (const Title& title :
          {Title{Kind::dram, "DRAM"}, Title{Kind::l1, "L1 Buffers"}, Title{Kind::cb, "CBs"},
           Title{Kind::kernel, "Kernels"}, Title{Kind::l1_small, "L1_SMALL"}, Title{Kind::trace, "Trace"}}) {
         const MemoryFigures& memory = device.memory[index_of(title.kind)];
-        lines.push_back(line_of(title.text, memory));
-        lines.back().more =
-            title.kind == Kind::kernel && memory.is_known ? kernels_of(device) : details_of(memory);
+        rows.push_back(row_of(title.text, memory));
+        rows.back().details =
+            title.kind == Kind::kernel && memory.is_known ? kernels_by_type(device) : details_of(memory);
     }
     const census::WorstCore& worst = device.l1_worst_core;
-    lines.push_back(
+    rows.push_back(
         {"Total L1", worst.used, worst.capacity,
          worst.headroom ? fmt::format("headroom {}", view::format_signed_bytes(*worst.headroom)) : "",
-         worst_core_of(worst)});
-    return lines;
+         fullest_core_text(worst)});
+    return rows;
 }
 
-void draw_line(const Line& line, int bar, Canvas& canvas, int row, const Area& area) {
-    int column = canvas.put(row, area.column + 2, line.title + ":", Look::plain);
-    column = area.column + 2 + kTitles;
-    if (!line.used) {
-        canvas.put(row, column, "not known", Look::dim);
+void draw_row(const KindRow& kind, int bar_width, Canvas& canvas, int row, const Area& area) {
+    canvas.put(row, area.column + 2, kind.title + ":");
+    int column = area.column + 2 + kTitleWidth;
+    if (!kind.used) {
+        canvas.put(row, column, "unknown", CellStyle::dim);
         return;
     }
-    const Look look = look_of(tone_of(*line.used, line.capacity));
-    canvas.put(row, column, view::format_bar(*line.used, line.capacity, static_cast<size_t>(bar)), look);
-    column += bar + 1;
-    canvas.put_right(row, column + 10, view::format_bytes(*line.used), Look::title);
-    if (line.capacity) {
-        canvas.put(row, column + 10, fmt::format(" / {:>9}", view::format_bytes(*line.capacity)));
-        canvas.put_right(row, column + kAmounts + 4, view::format_percent(*line.used, line.capacity), look);
+    const view::Span bar = view::bar(*kind.used, kind.capacity, static_cast<size_t>(bar_width));
+    canvas.put_line(row, column, bar);
+    column += bar_width + 1;
+    canvas.put_right(row, column + 10, view::format_bytes(*kind.used), CellStyle::title);
+    if (kind.capacity) {
+        canvas.put(row, column + 10, fmt::format(" / {:>9}", view::format_bytes(*kind.capacity)));
+        canvas.put_right(row, column + kAmountWidth + 4, view::format_percent(*kind.used, kind.capacity),
+                         style_of(bar.tone));
     }
-    column += kAmounts + 6;
-    canvas.put(row, column, line.peak, Look::plain, area.column + area.columns - column);
+    column += kAmountWidth + 6;
+    canvas.put(row, column, kind.peak, CellStyle::plain, area.column + area.columns - column);
 }
 
 }  // namespace
@@ -120,22 +122,24 @@ void draw_line(const Line& line, int bar, Canvas& canvas, int row, const Area& a
 void draw_breakdown(const Model& model, const Ui& ui, Canvas& canvas, const Area& area) {
     const DeviceFigures* device = chosen_device(model, ui);
     if (device == nullptr) {
-        return put_note(canvas, area, "There are no devices here yet.");
+        return put_note(canvas, area, kNoDevices);
     }
-    canvas.put(area.row, area.column, title_of(*device) + ": Memory Breakdown", Look::title);
-    const int bar = std::clamp(area.columns - 2 - kTitles - kAmounts - 8 - 18, 6, 60);
-    const std::vector<Line> lines = lines_of(*device);
-    // The cores come before the details.
-    constexpr int kForCores = 13;
-    const bool with_details = area.rows > 2 * static_cast<int>(lines.size()) + kForCores;
+    canvas.put(area.row, area.column, title_of(*device) + ": Memory Breakdown", CellStyle::title);
+    const int bar_width = std::clamp(area.columns - 2 - kTitleWidth - kAmountWidth - 8 - 18, 6, 60);
+    const std::vector<KindRow> rows = rows_of(*device);
+    // The grid of cores has precedence over the details.
+    constexpr int kRowsOfCores = 13;
+    const bool has_room = area.rows > 2 * static_cast<int>(rows.size()) + kRowsOfCores;
     int row = area.row + 1;
-    for (const Line& line : lines) {
+    for (const KindRow& kind : rows) {
         if (row < area.end_row()) {
-            draw_line(line, bar, canvas, row++, area);
+            draw_row(kind, bar_width, canvas, row++, area);
         }
-        const bool is_kernels = line.title == "Kernels";  // their types are asked for at every size
-        if ((with_details || is_kernels) && !line.more.empty() && row < area.end_row()) {
-            canvas.put(row++, area.column + 2 + kTitles, line.more, Look::dim, area.columns - kTitles - 2);
+        // The types of kernels are shown at every size.
+        const bool has_details = has_room || kind.title == "Kernels";
+        if (has_details && !kind.details.empty() && row < area.end_row()) {
+            canvas.put(row++, area.column + 2 + kTitleWidth, kind.details, CellStyle::dim,
+                       area.columns - kTitleWidth - 2);
         }
     }
     draw_cores(model, *device, canvas, area.below(row - area.row));

@@ -1,21 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// A picture of a screen: a grid of cells, each with a letter and what it means. Pure, so that a test can hold every screen;
-// which colour a meaning has is the terminal's affair (tui/terminal.hpp).
+// A picture of the terminal: a grid of cells with a character and a style each. It is pure, so that tests can compare whole
+// screens; tui/terminal.hpp decides the colour of each style.
 
+#include <cassert>
 #include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "view/text/spans.hpp"
+
 namespace ttmem::tui {
 
-// What a letter means.
-enum class Look : uint8_t { plain, title, dim, good, warn, bad, bar, key, selected, stale };
-constexpr size_t kLooks = 10;
+enum class CellStyle : uint8_t { plain, title, dim, good, warn, bad, bar, key, selected, stale };
+constexpr size_t kCellStyles = 10;
 
-// What a terminal can show: letters beyond ASCII or not.
+CellStyle style_of(view::Tone tone);
+
+// The characters that a terminal can show.
 enum class Glyphs : uint8_t { utf8, ascii };
 
 struct Size {
@@ -25,11 +29,12 @@ struct Size {
     bool operator==(const Size&) const = default;
 };
 
-struct Cell {
-    char32_t letter = U' ';  // 0: the right half of a wide one
-    Look look = Look::plain;
+struct ScreenCell {
+    // 0: the right half of a wide character.
+    char32_t character = U' ';
+    CellStyle style = CellStyle::plain;
 
-    bool operator==(const Cell&) const = default;
+    bool operator==(const ScreenCell&) const = default;
 };
 
 class Canvas {
@@ -41,47 +46,53 @@ public:
     int columns() const { return size_.columns; }
     Glyphs glyphs() const { return glyphs_; }
 
-    // Writes a text, in `room` columns at most, and returns the column behind it. What is outside the picture is cut off. The
-    // colours that view/table.hpp gives to texts become looks, and its bars become blocks.
-    int put(int row, int column, std::string_view text, Look look = Look::plain, int room = 1 << 20);
-    int put_right(int row, int column_behind, std::string_view text, Look look = Look::plain);
+    // These write text in at most `room` columns and return the column behind it. Text outside the picture is cut off.
+    int put(int row, int column, std::string_view text, CellStyle style = CellStyle::plain,
+            int room = kNoLimit);
+    int put_line(int row, int column, const view::Line& line, int room = kNoLimit);
 
-    // One letter, so often.
-    void fill(int row, int column, int count, char32_t letter, Look look = Look::plain);
+    // Writes text that ends before `end_column` and returns its first column.
+    int put_right(int row, int end_column, std::string_view text, CellStyle style = CellStyle::plain);
 
-    // Gives another look to what is there.
-    void paint(int row, int column, int count, Look look);
-    void paint_all(Look from, Look to);
+    // Writes one character `count` times.
+    void fill(int row, int column, int count, char32_t character, CellStyle style = CellStyle::plain);
 
-    // A box of lines with a title in the upper one.
-    void box(int row, int column, Size size, std::string_view title, Look look = Look::dim);
+    // These change the style and keep the characters.
+    void paint(int row, int column, int count, CellStyle style);
+    void paint_all(CellStyle from, CellStyle to);
 
-    const Cell& at(int row, int column) const { return cells_[index(row, column)]; }
+    // A frame with a title in its upper line.
+    void box(int row, int column, Size size, std::string_view title, CellStyle style = CellStyle::dim);
 
-    // A line as UTF-8, without blanks at its end; and what its letters mean, a letter each ('.' is plain).
+    const ScreenCell& at(int row, int column) const { return cells_[index(row, column)]; }
+
+    // A row as UTF-8, without spaces at its end.
     std::string line(int row) const;
-    std::string looks(int row) const;
+    // The styles of a row, one letter per cell ('.' is plain), without plain cells at its end.
+    std::string styles(int row) const;
 
     bool operator==(const Canvas&) const = default;
 
 private:
+    static constexpr int kNoLimit = 1 << 20;
+
     bool has(int row, int column) const {
         return row >= 0 && row < size_.rows && column >= 0 && column < size_.columns;
     }
     size_t index(int row, int column) const {
+        assert(has(row, column));
         return static_cast<size_t>(row) * static_cast<size_t>(size_.columns) + static_cast<size_t>(column);
     }
-    void set(int row, int column, char32_t letter, Look look);
+    void set(int row, int column, char32_t character, CellStyle style);
+    int put_shape(int row, int column, std::string_view text, CellStyle style, view::Shape shape,
+                  int end_column);
 
     Size size_;
     Glyphs glyphs_;
-    std::vector<Cell> cells_;
+    std::vector<ScreenCell> cells_;
 };
 
 // As UTF-8.
-std::string encode(char32_t letter);
-
-// A text in lines, without their ends.
-std::vector<std::string> split_lines(std::string_view text);
+std::string encode(char32_t character);
 
 }  // namespace ttmem::tui

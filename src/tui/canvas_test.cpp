@@ -3,22 +3,22 @@
 
 #include <gtest/gtest.h>
 
-#include "view/format.hpp"
+#include "view/text/cells.hpp"
 
 namespace ttmem::tui {
 namespace {
 
-TEST(Canvas, WritesATextAndCutsOffWhatIsOutside) {
+TEST(Canvas, CutsOffTextOutsideThePicture) {
     Canvas canvas({2, 5});
-    EXPECT_EQ(canvas.put(0, 3, "hello", Look::good), 5);
+    EXPECT_EQ(canvas.put(0, 3, "hello", CellStyle::good), 5);
     canvas.put(7, 0, "nowhere");
     canvas.put(1, -2, "abc");
     EXPECT_EQ(canvas.line(0), "   he");
-    EXPECT_EQ(canvas.looks(0), "...gg");
+    EXPECT_EQ(canvas.styles(0), "...gg");
     EXPECT_EQ(canvas.line(1), "c");
 }
 
-TEST(Canvas, AWideLetterTakesTwoColumnsAndIsNeverCutInHalf) {
+TEST(Canvas, AWideCharacterTakesTwoColumnsAndIsNeverCutInHalf) {
     Canvas canvas({1, 5});
     EXPECT_EQ(canvas.put(0, 0, "漢字漢"), 4);
     EXPECT_EQ(canvas.line(0), "漢字");
@@ -28,20 +28,37 @@ TEST(Canvas, AWideLetterTakesTwoColumnsAndIsNeverCutInHalf) {
     EXPECT_EQ(canvas.line(0), " xy");
 }
 
-TEST(Canvas, MarksThatTakeNoColumnAreLeftOut) {
+TEST(Canvas, CombiningMarksAreDropped) {
     Canvas canvas({1, 5});
     EXPECT_EQ(canvas.put(0, 0, "e\u0301x"), 2);
     EXPECT_EQ(canvas.line(0), "ex");
 }
 
-TEST(Canvas, ColoursOfATextBecomeLooks) {
+TEST(Canvas, TonesOfALineBecomeStyles) {
+    using view::Tone;
     Canvas canvas({1, 10});
-    canvas.put(0, 0, "a\x1b[31mbc\x1b[0md\x1b[1me\x1b[32mf\x1b[33mg");
+    view::Line line = "a";
+    line.add("bc", Tone::bad).add("d").add("e", Tone::title).add("f", Tone::good).add("g", Tone::warn);
+    EXPECT_EQ(canvas.put_line(0, 0, line), 7);
     EXPECT_EQ(canvas.line(0), "abcdefg");
-    EXPECT_EQ(canvas.looks(0), ".bb.Tgw");
+    EXPECT_EQ(canvas.styles(0), ".bb.Tgw");
 }
 
-TEST(Canvas, ControlCharactersMoveNobodysCursor) {
+TEST(Canvas, ALineIsCutAtItsRoomAcrossSpans) {
+    Canvas canvas({1, 10});
+    EXPECT_EQ(canvas.put_line(0, 2, view::Line("abc").add("def", view::Tone::bad), 4), 6);
+    EXPECT_EQ(canvas.line(0), "  abcd");
+    EXPECT_EQ(canvas.styles(0), ".....b");
+}
+
+TEST(Canvas, TextThatResemblesAnEscapeSequenceIsText) {
+    Canvas canvas({1, 10});
+    canvas.put(0, 0, "a\x1b[31mb");
+    EXPECT_EQ(canvas.line(0), "a?[31mb");
+    EXPECT_EQ(canvas.styles(0), "");
+}
+
+TEST(Canvas, ControlCharactersBecomeQuestionMarks) {
     Canvas canvas({1, 10});
     canvas.put(0, 0,
                "a\x1b"
@@ -49,18 +66,17 @@ TEST(Canvas, ControlCharactersMoveNobodysCursor) {
     EXPECT_EQ(canvas.line(0), "a?c?d??");
 }
 
-TEST(Canvas, BarsBecomeBlocksWhereTheTerminalHasThem) {
-    for (const std::string& bar : {view::format_bar(3, 10, 10), std::string("[##]"), std::string("[..]")}) {
-        Canvas plain({1, 20}, Glyphs::ascii);
-        plain.put(0, 0, bar + " [a] [#");
-        EXPECT_EQ(plain.line(0), bar + " [a] [#");
-    }
+TEST(Canvas, BarsBecomeBlocksIfTheTerminalHasThem) {
+    const view::Line line = view::Line(view::bar(3, 10, 10)).add(" [##..]");
+    Canvas ascii({1, 30}, Glyphs::ascii);
+    ascii.put_line(0, 0, line);
+    EXPECT_EQ(ascii.line(0), "[##......] [##..]");
     Canvas canvas({1, 30});
-    canvas.put(0, 0, view::format_bar(3, 10, 10) + " [a] [#");
-    EXPECT_EQ(canvas.line(0), "[██░░░░░░] [a] [#");
+    canvas.put_line(0, 0, line);
+    EXPECT_EQ(canvas.line(0), "[██░░░░░░] [##..]") << "text that resembles a bar stays text";
 }
 
-TEST(Canvas, WithoutUtf8EachLetterHasAStandIn) {
+TEST(Canvas, WithoutUtf8EachCharacterHasAnAsciiSubstitute) {
     Canvas canvas({1, 20}, Glyphs::ascii);
     canvas.put(0, 0, "█░─│▲⣿⣀⠉é漢");
     EXPECT_EQ(canvas.line(0), "#.-|^:.'???");
@@ -72,11 +88,6 @@ TEST(Canvas, ABoxHasATitle) {
     EXPECT_EQ(canvas.line(0), "┌─ Dev... ─┐");
     EXPECT_EQ(canvas.line(1), "│          │");
     EXPECT_EQ(canvas.line(2), "└──────────┘");
-}
-
-TEST(Canvas, SplitsLines) {
-    EXPECT_EQ(split_lines("a\n\nb\n"), (std::vector<std::string>{"a", "", "b"}));
-    EXPECT_TRUE(split_lines("").empty());
 }
 
 }  // namespace

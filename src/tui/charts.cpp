@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// DRAM and L1 of a device over time, with marks where something happened.
+// DRAM and L1 of a device over time, with marks for starts, deaths, failures and gaps.
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cassert>
 #include <cmath>
 
 #include "tui/screens.hpp"
-#include "view/format.hpp"
+#include "view/text/cells.hpp"
+#include "view/text/format.hpp"
 
 namespace ttmem::tui {
 
@@ -17,28 +19,29 @@ namespace {
 using census::DeviceFigures;
 using census::Kind;
 
-constexpr int kAxis = 10;  // columns for the amounts at the left
+constexpr int kAxisWidth = 10;  // the amounts at the left
 
-struct Span {
+struct TimeRange {
     uint64_t from_ns = 0;
     uint64_t to_ns = 0;
 };
 
-Span span_of(const Model& model, const Ui& ui) {
+TimeRange range_of(const Model& model, const Ui& ui) {
+    assert(ui.zoom < kZooms.size());
     const uint64_t length =
         ui.zoom == 0 ? kSamplesOfAChart * ui.interval_ms * 1'000'000 : kZooms[ui.zoom] * kSecondNs;
     return {model.now_ns() - std::min(model.now_ns(), length), model.now_ns()};
 }
 
-struct Series {
+struct ChartSeries {
     std::string title;
     const Track* track = nullptr;
     std::optional<uint64_t> capacity;
     std::optional<uint64_t> now;
 };
 
-// A round part of the whole that the highest value fits into; where the whole is not known, the highest itself.
-double top_of(const Series& series, double highest) {
+// The top of the scale: the capacity, halved while the highest value still fits. Without a capacity, the highest value.
+double scale_top(const ChartSeries& series, double highest) {
     if (!series.capacity || *series.capacity == 0) {
         return std::max(highest, 1.0);
     }
@@ -49,11 +52,12 @@ double top_of(const Series& series, double highest) {
     return std::max(top, highest);
 }
 
-// Two by four dots in a letter: the area below the values.
-void draw_dots(const std::vector<std::optional<double>>& values, double top, Look look, Canvas& canvas,
+// Fills the area below the values. A braille character has two by four dots.
+void draw_dots(const std::vector<std::optional<double>>& values, double top, CellStyle style, Canvas& canvas,
                const Area& area) {
     constexpr std::array<std::array<char32_t, 2>, 4> kDots = {
         {{0x01, 0x08}, {0x02, 0x10}, {0x04, 0x20}, {0x40, 0x80}}};
+    assert(values.size() == static_cast<size_t>(area.columns) * 2 && top > 0);
     const int height = area.rows * 4;
     std::vector<int> filled;
     for (const auto& value : values) {
@@ -62,21 +66,21 @@ void draw_dots(const std::vector<std::optional<double>>& values, double top, Loo
     }
     for (int row = 0; row < area.rows; ++row) {
         for (int column = 0; column < area.columns; ++column) {
-            char32_t letter = 0x2800;
+            char32_t character = 0x2800;
             for (int dot = 0; dot < 8; ++dot) {
                 const int from_below = height - (row * 4 + dot / 2);
                 if (filled[static_cast<size_t>(column) * 2 + static_cast<size_t>(dot % 2)] >= from_below) {
-                    letter |= kDots[static_cast<size_t>(dot / 2)][static_cast<size_t>(dot % 2)];
+                    character |= kDots[static_cast<size_t>(dot / 2)][static_cast<size_t>(dot % 2)];
                 }
             }
-            if (letter != 0x2800) {
-                canvas.fill(area.row + row, area.column + column, 1, letter, look);
+            if (character != 0x2800) {
+                canvas.fill(area.row + row, area.column + column, 1, character, style);
             }
         }
     }
 }
 
-void draw_series(const Series& series, const Span& span, Canvas& canvas, const Area& area) {
+void draw_series(const ChartSeries& series, const TimeRange& range, Canvas& canvas, const Area& area) {
     std::string title = series.title + " ";
     if (series.now) {
         title += view::format_bytes(*series.now);
@@ -84,82 +88,84 @@ void draw_series(const Series& series, const Span& span, Canvas& canvas, const A
                                                view::format_percent(*series.now, series.capacity))
                                  : "";
     } else {
-        title += "not known";
+        title += "unknown";
     }
-    canvas.put(area.row, area.column, title, Look::title, area.columns);
-    const Area plot{area.row + 1, area.column + kAxis, area.rows - 1, area.columns - kAxis};
+    canvas.put(area.row, area.column, title, CellStyle::title, area.columns);
+    const Area plot{area.row + 1, area.column + kAxisWidth, area.rows - 1, area.columns - kAxisWidth};
     if (plot.rows < 1 || plot.columns < 4 || series.track == nullptr) {
         return;
     }
     const auto values =
-        series.track->columns(span.from_ns, span.to_ns, static_cast<size_t>(plot.columns) * 2);
+        series.track->columns(range.from_ns, range.to_ns, static_cast<size_t>(plot.columns) * 2);
     double highest = 0;
     for (const auto& value : values) {
         highest = std::max(highest, value.value_or(0));
     }
-    const double top = top_of(series, highest);
-    canvas.put_right(plot.row, plot.column - 1, view::format_bytes(static_cast<uint64_t>(top)), Look::dim);
-    canvas.put_right(plot.end_row() - 1, plot.column - 1, "0 B", Look::dim);
+    const double top = scale_top(series, highest);
+    canvas.put_right(plot.row, plot.column - 1, view::format_bytes(static_cast<uint64_t>(top)),
+                     CellStyle::dim);
+    canvas.put_right(plot.end_row() - 1, plot.column - 1, "0 B", CellStyle::dim);
     for (int row = plot.row; row < plot.end_row(); ++row) {
-        canvas.fill(row, plot.column - 1, 1, U'│', Look::dim);
+        canvas.fill(row, plot.column - 1, 1, U'│', CellStyle::dim);
     }
-    const Look look = series.now ? look_of(tone_of(*series.now, series.capacity)) : Look::bar;
-    draw_dots(values, top, look == Look::plain ? Look::bar : look, canvas, plot);
+    const CellStyle style =
+        series.now ? style_of(view::tone_of(*series.now, series.capacity)) : CellStyle::bar;
+    draw_dots(values, top, style == CellStyle::plain ? CellStyle::bar : style, canvas, plot);
 }
 
-struct Sign {
-    char32_t letter;
-    Look look;
+struct MarkSymbol {
+    char32_t character;
+    CellStyle style;
     const char* meaning;
 };
-Sign sign_of(Moment::What what) {
-    switch (what) {
-        case Moment::What::start:
-            return {U'▲', Look::good, "process started"};
-        case Moment::What::death:
-            return {U'✗', Look::bad, "process died"};
-        case Moment::What::failure:
-            return {U'!', Look::bad, "failure"};
-        case Moment::What::gap:
-            return {U'≈', Look::warn, "gap"};
+MarkSymbol symbol_of(ChartMark::Cause cause) {
+    switch (cause) {
+        case ChartMark::Cause::start:
+            return {U'▲', CellStyle::good, "process started"};
+        case ChartMark::Cause::death:
+            return {U'✗', CellStyle::bad, "process died"};
+        case ChartMark::Cause::failure:
+            return {U'!', CellStyle::bad, "failure"};
+        case ChartMark::Cause::gap:
+            return {U'≈', CellStyle::warn, "gap"};
     }
-    return {U'?', Look::plain, ""};
+    return {U'?', CellStyle::plain, ""};
 }
 
-// Below the charts: what happened when, and the times.
-void draw_axis(const Model& model, const Span& span, Canvas& canvas, int row, const Area& area) {
-    const int left = area.column + kAxis;
-    const int width = area.columns - kAxis;
+// Below the charts: the marks and the times.
+void draw_axis(const Model& model, const TimeRange& range, Canvas& canvas, int row, const Area& area) {
+    const int left = area.column + kAxisWidth;
+    const int width = area.columns - kAxisWidth;
     if (width < 4) {
         return;
     }
-    canvas.fill(row, left, width, U'─', Look::dim);
-    // In the order of importance: what is less important does not hide what is more.
-    for (const Moment::What what :
-         {Moment::What::start, Moment::What::gap, Moment::What::death, Moment::What::failure}) {
-        for (const Moment& moment : model.moments()) {
-            if (moment.what == what && moment.time_ns >= span.from_ns && moment.time_ns <= span.to_ns) {
-                const double share = static_cast<double>(moment.time_ns - span.from_ns) /
-                                     static_cast<double>(std::max<uint64_t>(span.to_ns - span.from_ns, 1));
-                const Sign sign = sign_of(what);
-                canvas.fill(row, left + std::min(static_cast<int>(share * width), width - 1), 1, sign.letter,
-                            sign.look);
+    canvas.fill(row, left, width, U'─', CellStyle::dim);
+    // The least important first, so that it does not hide the others.
+    for (const ChartMark::Cause cause : {ChartMark::Cause::start, ChartMark::Cause::gap,
+                                         ChartMark::Cause::death, ChartMark::Cause::failure}) {
+        for (const ChartMark& mark : model.marks()) {
+            if (mark.cause == cause && mark.time_ns >= range.from_ns && mark.time_ns <= range.to_ns) {
+                const double share = static_cast<double>(mark.time_ns - range.from_ns) /
+                                     static_cast<double>(std::max<uint64_t>(range.to_ns - range.from_ns, 1));
+                const MarkSymbol symbol = symbol_of(cause);
+                canvas.fill(row, left + std::min(static_cast<int>(share * width), width - 1), 1,
+                            symbol.character, symbol.style);
             }
         }
     }
-    const uint64_t length = span.to_ns - span.from_ns;
-    canvas.put(row + 1, left, "-" + view::format_age(length), Look::dim);
-    canvas.put(row + 1, left + width / 2 - 2, "-" + view::format_age(length / 2), Look::dim);
-    canvas.put_right(row + 1, left + width, "now", Look::dim);
+    const uint64_t length = range.to_ns - range.from_ns;
+    canvas.put(row + 1, left, "-" + view::format_age(length), CellStyle::dim);
+    canvas.put(row + 1, left + width / 2 - 2, "-" + view::format_age(length / 2), CellStyle::dim);
+    canvas.put_right(row + 1, left + width, "now", CellStyle::dim);
 }
 
 void draw_legend(Canvas& canvas, int row, const Area& area) {
-    int column = area.column + kAxis;
-    for (const Moment::What what :
-         {Moment::What::start, Moment::What::death, Moment::What::failure, Moment::What::gap}) {
-        const Sign sign = sign_of(what);
-        canvas.fill(row, column, 1, sign.letter, sign.look);
-        column = canvas.put(row, column + 2, sign.meaning, Look::dim) + 3;
+    int column = area.column + kAxisWidth;
+    for (const ChartMark::Cause cause : {ChartMark::Cause::start, ChartMark::Cause::death,
+                                         ChartMark::Cause::failure, ChartMark::Cause::gap}) {
+        const MarkSymbol symbol = symbol_of(cause);
+        canvas.fill(row, column, 1, symbol.character, symbol.style);
+        column = canvas.put(row, column + 2, symbol.meaning, CellStyle::dim) + 3;
     }
 }
 
@@ -167,8 +173,8 @@ void draw_device(const Model& model, const Ui& ui, const DeviceFigures& device, 
                  Canvas& canvas, const Area& area) {
     canvas.box(area.row, area.column, {area.rows, area.columns}, title_of(device));
     const Area inner{area.row + 1, area.column + 1, area.rows - 2, area.columns - 2};
-    const int foot = with_legend ? 3 : 2;
-    const int each = (inner.rows - foot) / 2;
+    const int foot_rows = with_legend ? 3 : 2;
+    const int each = (inner.rows - foot_rows) / 2;
     if (each < 2) {
         return;
     }
@@ -176,15 +182,15 @@ void draw_device(const Model& model, const Ui& ui, const DeviceFigures& device, 
     const DeviceTracks* tracks = found == model.tracks().end() ? nullptr : &found->second;
     const census::MemoryFigures& dram = device.memory[index_of(Kind::dram)];
     const census::WorstCore& l1 = device.l1_worst_core;
-    const Span span = span_of(model, ui);
+    const TimeRange range = range_of(model, ui);
     draw_series(
         {"DRAM", tracks == nullptr ? nullptr : &tracks->dram, dram.is_known ? dram.capacity : std::nullopt,
          dram.is_known ? std::optional(dram.used) : std::nullopt},
-        span, canvas, {inner.row, inner.column, inner.rows - foot - each, inner.columns});
+        range, canvas, {inner.row, inner.column, inner.rows - foot_rows - each, inner.columns});
     draw_series({"L1 core", tracks == nullptr ? nullptr : &tracks->l1_core,
                  l1.used ? l1.capacity : std::nullopt, l1.used},
-                span, canvas, {inner.end_row() - foot - each, inner.column, each, inner.columns});
-    draw_axis(model, span, canvas, inner.end_row() - foot, inner);
+                range, canvas, {inner.end_row() - foot_rows - each, inner.column, each, inner.columns});
+    draw_axis(model, range, canvas, inner.end_row() - foot_rows, inner);
     if (with_legend) {
         draw_legend(canvas, inner.end_row() - 1, inner);
     }
@@ -195,12 +201,12 @@ void draw_device(const Model& model, const Ui& ui, const DeviceFigures& device, 
 void draw_charts(const Model& model, const Ui& ui, Canvas& canvas, const Area& area) {
     const DeviceFigures* device = chosen_device(model, ui);
     if (device == nullptr) {
-        return put_note(canvas, area, "There are no devices here yet.");
+        return put_note(canvas, area, kNoDevices);
     }
     if (!ui.all_devices || model.status()->figures.devices.size() == 1) {
         return draw_device(model, ui, *device, true, canvas, area);
     }
-    // As many as fit, from the chosen one on.
+    // As many devices as fit, from the selected one on.
     constexpr int kLeastRows = 12;
     constexpr int kLeastColumns = 38;
     const auto& devices = model.status()->figures.devices;

@@ -1,38 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What stands around every screen: title, the screens there are, notices, keys. Whatever makes figures doubtful is here, and so
-// is seen whichever screen is open.
+// What surrounds every screen: title, tabs, notices, keys. Reasons to doubt the figures are shown here, so that they are visible
+// on every screen.
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cassert>
 #include <ctime>
 
+#include "tui/key_bindings.hpp"
 #include "tui/screens.hpp"
-#include "view/format.hpp"
-#include "view/text_parts.hpp"
+#include "view/text/format.hpp"
+#include "view/text/parts.hpp"
 
 namespace ttmem::tui {
 
 namespace {
 
-constexpr int kHead = 3;  // title, screens, notices
-constexpr int kFoot = 1;
+constexpr int kHeaderRows = 3;  // title, tabs, notices
+constexpr int kFooterRows = 1;
 
-struct Tab {
-    const char* title;
-    const char* brief;
-};
-constexpr std::array<Tab, kScreens> kTabs = {{{"Overview", "Overview"},
-                                              {"Breakdown", "Breakdown"},
-                                              {"Charts", "Charts"},
-                                              {"Telemetry", "Telem"},
-                                              {"Allocations", "Allocs"},
-                                              {"Map", "Map"},
-                                              {"Events", "Events"},
-                                              {"Failures", "Failures"}}};
-
-bool is_settling(const census::Inexactness& reason) { return reason.reason.starts_with("settling"); }
+bool is_settling(const census::Inexactness& reason) { return reason.reason == census::Reason::settling; }
 
 std::string clock_of(uint64_t time_ns) {
     const auto seconds = static_cast<time_t>(time_ns / kSecondNs);
@@ -45,64 +34,63 @@ std::string age_between(uint64_t from_ns, uint64_t to_ns) {
     return view::format_age(to_ns - std::min(from_ns, to_ns));
 }
 
-// Which of exact, settling and inexact the figures are.
 struct Exactness {
-    const char* word;
-    Look look;
+    const char* text;
+    CellStyle style;
 };
 Exactness exactness_of(const view::View& view) {
     const auto& reasons = view.figures.inexact;
     if (reasons.empty()) {
-        return {"exact", Look::good};
+        return {"exact", CellStyle::good};
     }
-    return std::all_of(reasons.begin(), reasons.end(), is_settling) ? Exactness{"settling", Look::warn}
-                                                                    : Exactness{"inexact", Look::warn};
+    return std::all_of(reasons.begin(), reasons.end(), is_settling) ? Exactness{"settling", CellStyle::warn}
+                                                                    : Exactness{"inexact", CellStyle::warn};
 }
 
-struct Word {
+struct TitleItem {
     std::string text;
-    Look look;
+    CellStyle style;
 };
 
-// What the title tells at the right, the most important first.
-std::vector<Word> state_of(const Model& model, const Ui& ui) {
-    std::vector<Word> words;
+// The right part of the title, the most important item first.
+std::vector<TitleItem> title_items(const Model& model, const Ui& ui) {
+    std::vector<TitleItem> items;
     if (model.status()) {
         const Exactness exactness = exactness_of(*model.status());
-        words.push_back({exactness.word, exactness.look});
+        items.push_back({exactness.text, exactness.style});
     }
     switch (model.link()) {
         case Link::none:
-            words.push_back({"looking", Look::dim});
+            items.push_back({"connecting", CellStyle::dim});
             break;
         case Link::daemon:
-            words.push_back({"daemon", Look::good});
+            items.push_back({"daemon", CellStyle::good});
             break;
         case Link::direct:
-            words.push_back({"direct", Look::plain});
+            items.push_back({"direct", CellStyle::plain});
             break;
         case Link::lost:
-            words.push_back({"STALE " + age_between(model.lost_since_ns(), model.now_ns()), Look::bad});
+            items.push_back({"STALE " + age_between(model.lost_since_ns(), model.now_ns()), CellStyle::bad});
             break;
     }
     const bool is_whole = ui.interval_ms % 1000 == 0;
-    words.push_back(
+    items.push_back(
         {is_whole ? fmt::format("{} s", ui.interval_ms / 1000) : fmt::format("{} ms", ui.interval_ms),
-         Look::dim});
-    words.push_back({clock_of(model.now_ns()), Look::dim});
-    return words;
+         CellStyle::dim});
+    items.push_back({clock_of(model.now_ns()), CellStyle::dim});
+    return items;
 }
 
-int width_of(const std::vector<Word>& words) {
+int width_of(const std::vector<TitleItem>& items) {
     int width = 0;
-    for (const Word& word : words) {
-        width += static_cast<int>(word.text.size()) + 2;
+    for (const TitleItem& item : items) {
+        width += static_cast<int>(item.text.size()) + 2;
     }
     return width;
 }
 
 void draw_title(const Model& model, const Ui& ui, Canvas& canvas) {
-    std::vector<Word> right = state_of(model, ui);
+    std::vector<TitleItem> right = title_items(model, ui);
     std::string host;
     std::string counts;
     if (model.status()) {
@@ -111,66 +99,65 @@ void draw_title(const Model& model, const Ui& ui, Canvas& canvas) {
         counts = view::format_count(figures.devices.size(), "device", "devices") + ", " +
                  view::processes_text(figures.processes);
     }
-    const int left = canvas.put(0, 0, "ttmem top", Look::title) + 2;
+    const int left = canvas.put(0, 0, "ttmem top", CellStyle::title) + 2;
     const auto wanted = static_cast<int>(view::display_width(host) + counts.size()) + 2;
     while (right.size() > 2 && left + wanted + width_of(right) > canvas.columns()) {
         right.pop_back();
     }
     int end = canvas.columns();
-    for (auto word = right.rbegin(); word != right.rend(); ++word) {
-        end = canvas.put_right(0, end, word->text, word->look) - 2;
+    for (auto item = right.rbegin(); item != right.rend(); ++item) {
+        end = canvas.put_right(0, end, item->text, item->style) - 2;
     }
-    const int behind = canvas.put(0, left, host, Look::plain, end - left);
-    canvas.put(0, behind + 2, counts, Look::dim, end - behind - 2);
+    const int behind = canvas.put(0, left, host, CellStyle::plain, end - left);
+    canvas.put(0, behind + 2, counts, CellStyle::dim, end - behind - 2);
 }
 
 void draw_tabs(const Ui& ui, Canvas& canvas) {
     const bool is_narrow = canvas.columns() < 100;
     int column = 0;
-    for (size_t i = 0; i < kTabs.size(); ++i) {
+    for (size_t i = 0; i < kScreenTitles.size(); ++i) {
         const bool is_open = static_cast<Screen>(i) == ui.screen && !ui.help;
-        const std::string title = is_narrow ? kTabs[i].brief : kTabs[i].title;
+        const std::string_view title = is_narrow ? kScreenTitles[i].brief : kScreenTitles[i].title;
         const int start = column;
-        column = canvas.put(1, column, std::to_string(i), Look::key);
-        column = canvas.put(1, column, " " + title, Look::plain);
+        column = canvas.put(1, column, std::to_string(i), CellStyle::key);
+        column = canvas.put(1, column + 1, title, CellStyle::plain);
         if (is_open) {
-            canvas.paint(1, start, column - start, Look::selected);
+            canvas.paint(1, start, column - start, CellStyle::selected);
         }
         column += is_narrow ? 1 : 3;
     }
 }
 
-// The most important one in full, and how many others there are.
+// The most important notice, and the number of the others.
 void draw_notices(const Model& model, Canvas& canvas) {
     struct Notice {
         std::string text;
-        Look look;
+        CellStyle style;
     };
     std::vector<Notice> notices;
     if (model.is_stale()) {
-        notices.push_back(
-            {fmt::format("The daemon is gone since {}: this is the last picture. Reconnecting. ({})",
-                         age_between(model.lost_since_ns(), model.now_ns()), model.why_lost()),
-             Look::bad});
+        notices.push_back({fmt::format("Daemon gone for {}: showing its last figures, reconnecting. ({})",
+                                       age_between(model.lost_since_ns(), model.now_ns()), model.why_lost()),
+                           CellStyle::bad});
     }
     if (model.status()) {
         for (const census::Inexactness& reason : model.status()->figures.inexact) {
-            const std::string who = reason.pid == 0 ? "" : fmt::format("process {}: ", reason.pid);
+            const std::string process = reason.pid == 0 ? "" : fmt::format("process {}: ", reason.pid);
             const std::string count = reason.count > 1 ? fmt::format(" ({})", reason.count) : "";
-            const std::string word = is_settling(reason) ? "" : "inexact: ";
-            notices.push_back({fmt::format("{}{}{}{}", word, who, reason.reason, count),
-                               is_settling(reason) ? Look::dim : Look::warn});
+            const std::string prefix = is_settling(reason) ? "" : "inexact: ";
+            notices.push_back({fmt::format("{}{}{}{}", prefix, process, text_of(reason), count),
+                               is_settling(reason) ? CellStyle::dim : CellStyle::warn});
         }
         std::stable_sort(notices.begin(), notices.end(),
-                         [](const Notice& a, const Notice& b) { return a.look > b.look; });
+                         [](const Notice& a, const Notice& b) { return a.style > b.style; });
     }
     if (const uint64_t lost = model.lost_events(); lost != 0) {
-        notices.push_back({fmt::format("gap: {} of the history were lost, state is not",
+        notices.push_back({fmt::format("gap: {} of the history lost, the figures are complete",
                                        view::format_count(lost, "event", "events")),
-                           Look::warn});
+                           CellStyle::warn});
     }
     for (const std::string& notice : model.notices()) {
-        notices.push_back({notice, Look::warn});
+        notices.push_back({notice, CellStyle::warn});
     }
     if (notices.empty()) {
         return;
@@ -178,77 +165,51 @@ void draw_notices(const Model& model, Canvas& canvas) {
     const std::string more = notices.size() > 1 ? fmt::format("  (+{} more)", notices.size() - 1) : "";
     const int room = std::max(canvas.columns() - static_cast<int>(more.size()), 1);
     const int column =
-        canvas.put(2, 0, view::cut_end(notices[0].text, static_cast<size_t>(room)), notices[0].look);
-    canvas.put(2, column, more, Look::dim);
+        canvas.put(2, 0, view::cut_end(notices[0].text, static_cast<size_t>(room)), notices[0].style);
+    canvas.put(2, column, more, CellStyle::dim);
 }
 
-struct Hint {
-    const char* key;
-    const char* text;
-};
-
-std::vector<Hint> hints_of(const Ui& ui) {
-    switch (ui.screen) {
-        case Screen::overview:
-            return {{"up/down", "process"},
-                    {"Enter", "its allocations"},
-                    {"F6", "sort"},
-                    {"F9", "signal"},
-                    {"d", "device"}};
-        case Screen::breakdown:
-        case Screen::telemetry:
-            return {{"d", "next device"}, {"+/-", "interval"}};
-        case Screen::charts:
-            return {{"d", "next device"}, {"a", "all"}, {"z/Z", "zoom"}, {"+/-", "interval"}};
-        case Screen::allocations:
-            return {{"/", "filter"},  {"g", "group"},   {"F6", "sort"}, {"m", "mark"},
-                    {"M", "no mark"}, {"a", "all/one"}, {"d", "device"}};
-        case Screen::map:
-            return {{"arrows", "move"}, {"z/Z", "zoom"}, {"n", "next pool"}, {"d", "next device"}};
-        case Screen::events:
-            return {{"Space", "pause"}, {"/", "filter"}, {"PgUp", "back"}};
-        case Screen::failures:
-            return {{"p", "post-mortems"}, {"Enter", "open"}, {"a", "all/one"}, {"d", "device"}};
-    }
-    return {};
-}
-
-void draw_keys(const Ui& ui, Canvas& canvas) {
+void draw_footer(const Ui& ui, Canvas& canvas) {
     const int row = canvas.rows() - 1;
     if (ui.prompt) {
-        const int column = canvas.put(row, 0, "Filter: ", Look::title);
+        const int column = canvas.put(row, 0, "Filter: ", CellStyle::title);
         const auto room = static_cast<size_t>(std::max(canvas.columns() - column - 1, 1));
-        canvas.fill(row, canvas.put(row, column, view::cut_beginning(*ui.prompt, room), Look::plain), 1, U'_',
-                    Look::key);
+        canvas.fill(row, canvas.put(row, column, view::cut_beginning(*ui.prompt, room), CellStyle::plain), 1,
+                    U'_', CellStyle::key);
         return;
     }
     if (!ui.message.empty()) {
-        canvas.put(row, 0, view::cut_end(ui.message, static_cast<size_t>(canvas.columns())), Look::warn);
+        canvas.put(row, 0, view::cut_end(ui.message, static_cast<size_t>(canvas.columns())), CellStyle::warn);
         return;
     }
-    // Help and the way out always, the others as far as there is room.
-    constexpr std::array<Hint, 2> kAlways = {{{"?", "help"}, {"q", "quit"}}};
-    constexpr int kAlwaysWidth = 14;
-    int column = 0;
-    const auto put = [&](const Hint& hint) {
-        column = canvas.put(row, column, hint.key, Look::key);
-        column = canvas.put(row, column + 1, hint.text, Look::dim) + 2;
+    // The last two hints, help and quit, are always shown; the others as far as there is room.
+    constexpr size_t kAlways = 2;
+    const std::vector<FooterHint> hints = footer_hints(ui.screen);
+    const auto width_of_hint = [](const FooterHint& hint) {
+        return static_cast<int>(hint.key.size() + hint.text.size() + 3);
     };
-    for (const Hint& hint : hints_of(ui)) {
-        const auto width =
-            static_cast<int>(std::string_view(hint.key).size() + std::string_view(hint.text).size() + 3);
-        if (column + width + kAlwaysWidth <= canvas.columns() && !ui.help) {
-            put(hint);
+    assert(hints.size() >= kAlways);
+    int reserved = -2;  // the last hint has no gap behind it
+    for (size_t i = hints.size() - kAlways; i < hints.size(); ++i) {
+        reserved += width_of_hint(hints[i]);
+    }
+    int column = 0;
+    for (size_t i = 0; i < hints.size(); ++i) {
+        const bool is_always = i + kAlways >= hints.size();
+        const bool fits = column + width_of_hint(hints[i]) + reserved <= canvas.columns();
+        if (is_always || (fits && !ui.help)) {
+            column = canvas.put(row, column, hints[i].key, CellStyle::key);
+            column = canvas.put(row, column + 1, hints[i].text, CellStyle::dim) + 2;
         }
     }
-    std::for_each(kAlways.begin(), kAlways.end(), put);
 }
 
 void draw_signal(const SignalChoice& choice, Canvas& canvas, const Area& area) {
+    assert(choice.signal < kSignals.size());
     const std::vector<std::string> lines = {
         fmt::format("Send {} to process {} ({})?", kSignals[choice.signal].name, choice.pid,
                     view::cut_end(choice.comm, 20)),
-        "", "up/down another signal   y send it   any other key: don't"};
+        "", "Up/Down other signal   y send   any other key: cancel"};
     size_t width = 0;
     for (const std::string& line : lines) {
         width = std::max(width, view::display_width(line));
@@ -259,16 +220,16 @@ void draw_signal(const SignalChoice& choice, Canvas& canvas, const Area& area) {
     for (int i = 0; i < size.rows; ++i) {
         canvas.fill(row + i, column, size.columns, U' ');
     }
-    canvas.box(row, column, size, "Signal", Look::bad);
+    canvas.box(row, column, size, "Signal", CellStyle::bad);
     for (size_t i = 0; i < lines.size(); ++i) {
-        canvas.put(row + 1 + static_cast<int>(i), column + 2, lines[i], i == 0 ? Look::title : Look::plain);
+        canvas.put(row + 1 + static_cast<int>(i), column + 2, lines[i],
+                   i == 0 ? CellStyle::title : CellStyle::plain);
     }
 }
 
 void draw_screen(const Model& model, const Ui& ui, Canvas& canvas, const Area& area) {
     if (!model.status()) {
-        return put_note(canvas, area,
-                        model.is_stale() ? model.why_lost() : "Looking for devices and processes.");
+        return put_note(canvas, area, model.is_stale() ? model.why_lost() : "Connecting.");
     }
     switch (ui.screen) {
         case Screen::overview:
@@ -292,7 +253,9 @@ void draw_screen(const Model& model, const Ui& ui, Canvas& canvas, const Area& a
 
 }  // namespace
 
-Area body_of(Size size) { return {kHead, 0, std::max(size.rows - kHead - kFoot, 0), size.columns}; }
+Area body_of(Size size) {
+    return {kHeaderRows, 0, std::max(size.rows - kHeaderRows - kFooterRows, 0), size.columns};
+}
 
 Canvas draw(const Model& model, const Ui& ui, Size size, Glyphs glyphs) {
     Canvas canvas(size, glyphs);
@@ -302,12 +265,12 @@ Canvas draw(const Model& model, const Ui& ui, Size size, Glyphs glyphs) {
     } else {
         draw_screen(model, ui, canvas, body);
         if (model.is_stale()) {
-            for (const Look look : {Look::plain, Look::good, Look::bar}) {
-                canvas.paint_all(look, Look::stale);
+            for (const CellStyle style : {CellStyle::plain, CellStyle::good, CellStyle::bar}) {
+                canvas.paint_all(style, CellStyle::stale);
             }
         }
     }
-    // The frame comes last: it is never stale, and wins where there is no room.
+    // The frame is drawn last: it is never stale, and it has precedence on small terminals.
     for (const int row : {0, 1, 2, canvas.rows() - 1}) {
         if (row < canvas.rows()) {
             canvas.fill(row, 0, canvas.columns(), U' ');
@@ -316,7 +279,7 @@ Canvas draw(const Model& model, const Ui& ui, Size size, Glyphs glyphs) {
     draw_title(model, ui, canvas);
     draw_tabs(ui, canvas);
     draw_notices(model, canvas);
-    draw_keys(ui, canvas);
+    draw_footer(ui, canvas);
     if (ui.signal) {
         draw_signal(*ui.signal, canvas, body);
     }

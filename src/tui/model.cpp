@@ -2,13 +2,15 @@
 #include "tui/model.hpp"
 
 #include <algorithm>
+#include <cassert>
+#include <iterator>
 
 namespace ttmem::tui {
 
 namespace {
 
 constexpr size_t kMostEvents = 2000;
-constexpr size_t kMostMoments = 1000;
+constexpr size_t kMostMarks = 1000;
 
 const census::ProcessFigures* find(const view::View& view, const census::ProcessFigures& process) {
     const auto& all = view.figures.processes;
@@ -21,12 +23,13 @@ const census::ProcessFigures* find(const view::View& view, const census::Process
 }  // namespace
 
 void Model::take_status(view::View view, std::vector<std::string> notices, Link link) {
+    assert(link == Link::daemon || link == Link::direct);
     now_ns_ = std::max(now_ns_, view.origin.time_ns);
     if (status_) {
         compare(*status_, view);
     }
     for (const census::ProcessFigures& process : view.figures.processes) {
-        add_moment(Moment::What::start, process.start_time_ns, process.pid);
+        add_mark(ChartMark::Cause::start, process.start_time_ns, process.pid);
     }
     status_ = std::move(view);
     notices_ = std::move(notices);
@@ -34,7 +37,7 @@ void Model::take_status(view::View view, std::vector<std::string> notices, Link 
     why_lost_.clear();
 }
 
-void Model::lose(std::string why, uint64_t now_ns) {
+void Model::set_disconnected(std::string why, uint64_t now_ns) {
     if (link_ != Link::lost) {
         lost_since_ns_ = now_ns;
         past_of_.clear();  // the next daemon may know more
@@ -43,33 +46,33 @@ void Model::lose(std::string why, uint64_t now_ns) {
     why_lost_ = std::move(why);
 }
 
-// What happened between two looks.
+// What happened between two states.
 void Model::compare(const view::View& before, const view::View& now) {
     for (const census::ProcessFigures& process : before.figures.processes) {
         const census::ProcessFigures* still = find(now, process);
         if (still == nullptr) {
-            add_moment(Moment::What::death, now.origin.time_ns, process.pid);
+            add_mark(ChartMark::Cause::death, now.origin.time_ns, process.pid);
         } else if (still->lost.value_or(0) > process.lost.value_or(0)) {
-            add_moment(Moment::What::gap, now.origin.time_ns, process.pid);
+            add_mark(ChartMark::Cause::gap, now.origin.time_ns, process.pid);
         }
     }
 }
 
-void Model::add_moment(Moment::What what, uint64_t time_ns, uint32_t pid) {
+void Model::add_mark(ChartMark::Cause cause, uint64_t time_ns, uint32_t pid) {
     if (time_ns + kHourNs >= now_ns_) {
-        moments_.insert({what, time_ns, pid});
+        marks_.insert({cause, time_ns, pid});
     }
-    while (moments_.size() > kMostMoments) {
+    while (marks_.size() > kMostMarks) {
         const auto oldest =
-            std::min_element(moments_.begin(), moments_.end(),
-                             [](const Moment& a, const Moment& b) { return a.time_ns < b.time_ns; });
-        moments_.erase(oldest);
+            std::min_element(marks_.begin(), marks_.end(),
+                             [](const ChartMark& a, const ChartMark& b) { return a.time_ns < b.time_ns; });
+        marks_.erase(oldest);
     }
 }
 
 void Model::tick(uint64_t now_ns) {
     now_ns_ = now_ns;
-    std::erase_if(moments_, [&](const Moment& moment) { return moment.time_ns + kHourNs < now_ns; });
+    std::erase_if(marks_, [&](const ChartMark& mark) { return mark.time_ns + kHourNs < now_ns; });
     if (is_stale() || !status_) {
         return;
     }
@@ -105,33 +108,42 @@ uint64_t Model::lost_events() const {
     return lost;
 }
 
-void Model::take(Answer answer) {
-    if (const auto* past = std::get_if<Past>(&answer.view)) {
-        take_past(*past, answer.key);
+void Model::take(ScreenAnswer answer) {
+    if (const auto* past = std::get_if<DevicePastView>(&answer.view)) {
+        take_past(*past, std::get<DevicePastQuery>(answer.query).device);
     }
     if (const auto* why = std::get_if<view::WhyView>(&answer.view)) {
         take_failures(why->failures);
     }
     if (auto* events = std::get_if<view::EventsView>(&answer.view)) {
-        events_missed_ += events->missed;
-        events_.insert(events_.end(), std::make_move_iterator(events->events.begin()),
-                       std::make_move_iterator(events->events.end()));
-        while (events_.size() > kMostEvents) {
-            events_.pop_front();
-        }
+        take_events(*events);
     }
     answer_ = std::move(answer);
 }
 
-void Model::take_failures(const view::FailureView& view) {
-    for (const census::FailureFigures& failure : view.failures) {
-        add_moment(Moment::What::failure, failure.time_ns, failure.pid);
+void Model::take_events(view::EventsView& events) {
+    const bool begins_anew = !events.events.empty() && !events_.empty() &&
+                             events.events.front().sequence <= events_.back().sequence;
+    if (begins_anew) {
+        events_.clear();
+    }
+    events_missed_ += events.missed;
+    events_.insert(events_.end(), std::make_move_iterator(events.events.begin()),
+                   std::make_move_iterator(events.events.end()));
+    while (events_.size() > kMostEvents) {
+        events_.pop_front();
     }
 }
 
-void Model::take_past(const Past& past, const std::string& key) {
+void Model::take_failures(const view::FailureView& view) {
+    for (const census::FailureFigures& failure : view.failures) {
+        add_mark(ChartMark::Cause::failure, failure.time_ns, failure.pid);
+    }
+}
+
+void Model::take_past(const DevicePastView& past, uint32_t device) {
     for (const view::SeriesView& series : past.history.series) {
-        std::vector<Sample> samples;
+        std::vector<TrackPoint> samples;
         for (const history::Sample& sample : series.samples) {
             samples.push_back({sample.time_ns, static_cast<double>(sample.value)});
         }
@@ -140,13 +152,11 @@ void Model::take_past(const Past& past, const std::string& key) {
             past_of_.insert(series.device);
         }
     }
-    // A device of which nobody knows anything need not be asked for again either.
-    past_of_.insert(
-        static_cast<uint32_t>(std::stoul("0" + key.substr(std::min(key.size(), sizeof "past " - 1)))));
+    past_of_.insert(device);  // also where nothing is known of it
     take_failures(past.why.failures);
     for (const census::PostMortemSummary& one : past.post_mortems.post_mortems) {
-        add_moment(Moment::What::start, one.process.start_time_ns, one.process.pid);
-        add_moment(Moment::What::death, one.died_ns, one.process.pid);
+        add_mark(ChartMark::Cause::start, one.process.start_time_ns, one.process.pid);
+        add_mark(ChartMark::Cause::death, one.died_ns, one.process.pid);
     }
 }
 

@@ -18,7 +18,7 @@ using testing::Each;
 using testing::ElementsAre;
 using testing::Not;
 using testing::Optional;
-using What = Moment::What;
+using Cause = ChartMark::Cause;
 
 TEST(Track, PutsIntoEachColumnTheHighestValueOfItsTime) {
     Track track;
@@ -54,13 +54,13 @@ TEST(Track, IsAsFineAsTheWidestChartOfASpan) {
     for (uint64_t time = 0; time <= kEnd; time += kSecond / 2) {
         track.add(time, static_cast<double>(time / kSecond % 2));
     }
-    // Each second has another value: 300 of them are told apart, and of 900 each part has the higher of its two or three.
+    // Each second has another value: 300 of them are separate, and of 900 each part has the higher of its two or three.
     const auto fine = track.columns(kEnd - 300 * kSecond, kEnd, 300);
     EXPECT_EQ(std::count(fine.begin(), fine.end(), std::optional(0.0)), 150);
     EXPECT_THAT(track.columns(kEnd - 900 * kSecond, kEnd, 300), Each(Optional(1)));
 }
 
-TEST(Track, PutsTogetherWhatComesVeryFastAndPassesOverWhatGoesBack) {
+TEST(Track, MergesFastValuesAndIgnoresOlderOnes) {
     Track track;
     track.add(10 * kSecond, 1);
     track.add(10 * kSecond + kSecond / 10, 8);
@@ -71,6 +71,20 @@ TEST(Track, PutsTogetherWhatComesVeryFastAndPassesOverWhatGoesBack) {
     EXPECT_EQ(track.last(), 2);
 }
 
+TEST(Track, ASmallStepBackOfTheClockLeavesEveryLevelInOrder) {
+    Track track;
+    constexpr uint64_t kTenth = kSecond / 10;
+    track.add(100 * kTenth, 1);
+    track.add(114 * kTenth, 2);
+    track.add(115 * kTenth, 3);  // within a step of the finest level, and a new value of the next one
+    track.add(114 * kTenth + kTenth / 2, 9);
+    track.add(3210 * kTenth, 5);  // the finest level does not reach back to the first value now
+    const auto coarse = track.columns(100 * kTenth, 120 * kTenth, 40);
+    EXPECT_EQ(coarse[29], 2) << "before the clock went back";
+    EXPECT_EQ(coarse[30], 9) << "both values, at the time of the first of them";
+    EXPECT_EQ(coarse[39], 9);
+}
+
 TEST(Track, TakesThePastOnlyFromBeforeItsOwnBeginning) {
     Track track;
     track.add(10 * kSecond, 5);
@@ -79,16 +93,16 @@ TEST(Track, TakesThePastOnlyFromBeforeItsOwnBeginning) {
                 ElementsAre(std::nullopt, Optional(1), Optional(2), Optional(5), Optional(5)));
 }
 
-TEST(Model, SeesWhoCameAndWhoDied) {
+TEST(Model, MarksStartsAndDeathsOfProcesses) {
     Model model;
     view::View view = view::t3000();
     model.take_status(view, {}, Link::daemon);
     view.figures.processes.erase(view.figures.processes.begin());
     view.origin.time_ns += kSecond;
     model.take_status(view, {}, Link::daemon);
-    EXPECT_THAT(model.moments(), Contains(Moment{What::start, kNow - 200 * kSecond, 4711}));
-    EXPECT_THAT(model.moments(), Contains(Moment{What::death, kNow + kSecond, 4711}));
-    EXPECT_THAT(model.moments(), Not(Contains(Moment{What::start, kNow - 90'000 * kSecond, 12345})))
+    EXPECT_THAT(model.marks(), Contains(ChartMark{Cause::start, kNow - 200 * kSecond, 4711}));
+    EXPECT_THAT(model.marks(), Contains(ChartMark{Cause::death, kNow + kSecond, 4711}));
+    EXPECT_THAT(model.marks(), Not(Contains(ChartMark{Cause::start, kNow - 90'000 * kSecond, 12345})))
         << "too long ago";
 }
 
@@ -100,7 +114,7 @@ TEST(Model, SeesAGap) {
     EXPECT_EQ(model.lost_events(), 5u);
     view.figures.processes[0].lost = 6;
     model.take_status(view, {}, Link::daemon);
-    EXPECT_THAT(model.moments(), Contains(Moment{What::gap, kNow, 4711}));
+    EXPECT_THAT(model.marks(), Contains(ChartMark{Cause::gap, kNow, 4711}));
 }
 
 TEST(Model, IsStaleSinceItLostItsHost) {
@@ -109,70 +123,88 @@ TEST(Model, IsStaleSinceItLostItsHost) {
         return model.tracks().at(0).dram.columns(kNow - 10 * kSecond, kNow + 10 * kSecond, 20);
     };
     const auto before = values();
-    model.lose("gone", kNow + kSecond);
+    model.set_disconnected("gone", kNow + kSecond);
     model.tick(kNow + 5 * kSecond);
     EXPECT_TRUE(model.is_stale());
     EXPECT_EQ(model.lost_since_ns(), kNow + kSecond);
     EXPECT_EQ(values(), before) << "the charts go on with what was last known";
-    model.lose("still gone", kNow + 9 * kSecond);
+    model.set_disconnected("still gone", kNow + 9 * kSecond);
     EXPECT_EQ(model.lost_since_ns(), kNow + kSecond) << "since it began";
     model.take_status(view::one_device(), {}, Link::daemon);
     EXPECT_FALSE(model.is_stale());
 }
 
+view::EventsView events_from(uint64_t first, size_t count, uint64_t missed) {
+    view::EventsView page{view::origin(), 0, missed, {}};
+    for (uint64_t sequence = first; sequence < first + count; ++sequence) {
+        page.events.push_back(event(sequence, history::RecordType::free));
+    }
+    return page;
+}
+
 TEST(Model, RemembersALimitedNumberOfEvents) {
     Model model;
-    view::EventsView page{view::origin(), 0, 1, std::vector<view::EventView>(1500, event(1, "free"))};
-    model.take({"events", page, ""});
-    model.take({"events", page, ""});
+    model.take({view::EventQuery{}, events_from(1, 1500, 1), ""});
+    model.take({view::EventQuery{}, events_from(1501, 1500, 1), ""});
     EXPECT_EQ(model.events().size(), 2000u);
+    EXPECT_EQ(model.events().back().sequence, 3000u);
     EXPECT_EQ(model.events_missed(), 2u);
+}
+
+TEST(Model, EventsThatBeginAnewReplaceThoseBefore) {
+    Model model;
+    model.take({view::EventQuery{}, events_from(100, 10, 0), ""});
+    model.take({view::EventQuery{}, events_from(1, 3, 0), ""});
+    EXPECT_EQ(model.events().size(), 3u);
 }
 
 TEST(Model, AsksForThePastOfADeviceOnce) {
     Model model = watched(view::one_device(), 3);
     Ui ui;
     ui.screen = Screen::charts;
-    EXPECT_EQ(question_of(model, ui, 20).about, Question::About::past);
-    Past past;
+    const ScreenQuery query = query_of(model, ui, 20);
+    EXPECT_EQ(query, ScreenQuery(DevicePastQuery{0}));
+    DevicePastView past;
     past.history.series = {{0, census::Kind::dram, {{kNow - 60 * kSecond, 77}}}};
     past.why.failures = view::several_failures();
-    model.take({question_of(model, ui, 20).key(), past, ""});
+    model.take({query, past, ""});
     EXPECT_THAT(model.tracks().at(0).dram.columns(kNow - 60 * kSecond, kNow - 59 * kSecond, 1),
                 ElementsAre(Optional(77)));
-    EXPECT_THAT(model.moments(), Contains(Moment{What::failure, kNow - 12 * kSecond, 4711}));
-    EXPECT_EQ(question_of(model, ui, 20).about, Question::About::failures);
+    EXPECT_THAT(model.marks(), Contains(ChartMark{Cause::failure, kNow - 12 * kSecond, 4711}));
+    EXPECT_TRUE(std::holds_alternative<view::FailureQuery>(query_of(model, ui, 20)));
 }
 
-TEST(Question, IsAboutWhatIsVisibleAndNoMore) {
+TEST(Query, CoversOnlyTheVisibleScreen) {
     const Model model = watched(view::t3000(), 1);
     Ui ui;
-    EXPECT_EQ(question_of(model, ui, 20).about, Question::About::nothing);
+    const auto groups = [&] { return std::get<view::GroupQuery>(query_of(model, ui, 20)); };
+    EXPECT_EQ(query_of(model, ui, 20), ScreenQuery());
     ui.screen = Screen::allocations;
-    EXPECT_EQ(question_of(model, ui, 20).allocations.limit, 20u);
-    EXPECT_EQ(question_of(model, ui, 20).allocations.device, std::nullopt);
+    EXPECT_EQ(groups().limit, 20u);
+    EXPECT_EQ(groups().device, std::nullopt);
     ui.all_devices = false;
     ui.device = 3;
     ui.scroll = 100;
-    EXPECT_EQ(question_of(model, ui, 20).allocations.device, "3");
-    EXPECT_EQ(question_of(model, ui, 20).allocations.limit, 120u);
+    EXPECT_EQ(groups().device, "3");
+    EXPECT_EQ(groups().limit, 120u);
     ui.scroll = 1'000'000;
-    EXPECT_EQ(question_of(model, ui, 20).allocations.limit, 1000u) << "never the whole list";
+    EXPECT_EQ(groups().limit, 1000u) << "never the whole list";
 }
 
-TEST(Question, TwoThatDifferHaveKeysThatDiffer) {
+TEST(Query, DiffersWhereAnyChoiceDiffers) {
     const Model model = watched(view::t3000(), 1);
     Ui ui;
     ui.screen = Screen::allocations;
-    const std::string before = question_of(model, ui, 20).key();
-    EXPECT_EQ(question_of(model, ui, 20).key(), before);
+    ui.group.reset();
+    const ScreenQuery before = query_of(model, ui, 20);
+    EXPECT_EQ(query_of(model, ui, 20), before);
     for (const auto& change : std::vector<std::function<void(Ui&)>>{
-             [](Ui& u) { u.filter = "x"; }, [](Ui& u) { u.group.reset(); }, [](Ui& u) { u.pid = 1; },
-             [](Ui& u) { u.mark_ns = 1; }, [](Ui& u) { u.sort = census::Sort::age; },
-             [](Ui& u) { u.all_devices = false; }}) {
+             [](Ui& u) { u.filter = "x"; }, [](Ui& u) { u.group = census::GroupBy::name; },
+             [](Ui& u) { u.pid = 1; }, [](Ui& u) { u.mark_ns = 1; },
+             [](Ui& u) { u.sort = census::Sort::age; }, [](Ui& u) { u.all_devices = false; }}) {
         Ui other = ui;
         change(other);
-        EXPECT_NE(question_of(model, other, 20).key(), before);
+        EXPECT_NE(query_of(model, other, 20), before);
     }
 }
 

@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "tui/model.hpp"
-#include "view/queries_test_support.hpp"
+#include "view/testing/queries_test_support.hpp"
 
 namespace ttmem::tui {
 
@@ -16,7 +16,7 @@ using view::kSecond;
 // A T3000 with a driver: telemetry on the four chips of the bus, two processes.
 inline view::View t3000_with_driver() {
     view::View view = view::t3000();
-    view.origin.source = "daemon";
+    view.origin.source = view::OriginSource::daemon;
     for (uint32_t id = 0; id < 8; ++id) {
         census::DeviceFigures& device = view.figures.devices[id];
         device.memory[index_of(census::Kind::dram)].used = 5'842'132'992 + uint64_t{1'000'000'000} * id;
@@ -48,7 +48,7 @@ inline view::View t3000_with_driver() {
 
 // 32 devices, 64 processes.
 inline view::View galaxy() {
-    view::View view{{"galaxy-1", kNow, "daemon"}, {}};
+    view::View view{{"galaxy-1", kNow, view::OriginSource::daemon}, {}};
     for (uint32_t id = 0; id < 32; ++id) {
         census::DeviceFigures device = view::n300(id);
         device.board = "galaxy";
@@ -57,7 +57,7 @@ inline view::View galaxy() {
         view.figures.devices.push_back(device);
     }
     for (uint32_t i = 0; i < 64; ++i) {
-        census::HeldOnDevice held = view::held_on(view.figures.devices[i % 32]);
+        census::DeviceHoldings held = view::held_on(view.figures.devices[i % 32]);
         held.memory[index_of(census::Kind::dram)].used /= i + 2;
         view.figures.processes.push_back(view::process(4000 + i, "worker-" + std::to_string(i), {held}));
         view.figures.processes.back().events_per_second = 100 * i;
@@ -144,12 +144,13 @@ inline view::MapView a_map() {
     return {view::origin(), {}, 1, "0", {other, map}};
 }
 
-inline view::EventView event(uint64_t sequence, std::string what, std::optional<census::Kind> kind = {}) {
+inline view::EventView event(uint64_t sequence, history::RecordType type,
+                             std::optional<census::Kind> kind = {}) {
     view::EventView one;
     one.sequence = sequence;
     one.time_ns = kNow + sequence * kSecond;
     one.pid = 4711;
-    one.what = std::move(what);
+    one.type = type;
     if (kind) {
         one.kind = kind;
         one.devices = {0, 1, 2, 3};
@@ -161,17 +162,19 @@ inline view::EventView event(uint64_t sequence, std::string what, std::optional<
 }
 
 inline view::EventsView some_events() {
-    view::EventView gap = event(3, "gap");
+    view::EventView gap = event(3, history::RecordType::gap);
     gap.count = 12;
-    view::EventView kernel = event(4, "allocation", census::Kind::kernel);
+    view::EventView kernel = event(4, history::RecordType::allocation, census::Kind::kernel);
     kernel.kernel_type = "dispatch";
     kernel.address.reset();
     return {view::origin(),
             8,
             0,
-            {event(1, "process_started"), event(2, "allocation", census::Kind::dram), gap, kernel,
-             event(5, "failure", census::Kind::l1), event(6, "free", census::Kind::dram),
-             event(7, "process_died")}};
+            {event(1, history::RecordType::process_started),
+             event(2, history::RecordType::allocation, census::Kind::dram), gap, kernel,
+             event(5, history::RecordType::failure, census::Kind::l1),
+             event(6, history::RecordType::free, census::Kind::dram),
+             event(7, history::RecordType::process_died)}};
 }
 
 inline view::WhyView a_why() {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What a user wants to find again the next time: kept in ~/.config/ttmem/top.json when he says so.
+// The settings that the user saves for the next start, in ~/.config/ttmem/top.json.
 
 #include <string>
 
@@ -15,7 +15,7 @@ base::Expected<std::string> settings_path();
 
 base::Expected<void> save_settings(const Ui& ui, const std::string& path);
 
-// What is not there, or makes no sense, stays as it is: a file of another version is no reason not to start.
+// Missing and invalid values are ignored, so that a file of another version does not prevent a start.
 void load_settings(Ui& ui, const std::string& path);
 
 }  // namespace ttmem::tui

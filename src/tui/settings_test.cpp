@@ -24,7 +24,7 @@ TEST_F(Settings, AreFoundAgain) {
     Ui ui;
     ui.screen = Screen::charts;
     ui.interval_ms = 2000;
-    ui.order = Order::age;
+    ui.order = ProcessOrder::age;
     ui.reverse = true;
     ui.all_devices = false;
     ui.zoom = 3;
@@ -36,7 +36,7 @@ TEST_F(Settings, AreFoundAgain) {
     load_settings(again, path);
     EXPECT_EQ(again.screen, ui.screen);
     EXPECT_EQ(again.interval_ms, 2000u);
-    EXPECT_EQ(again.order, Order::age);
+    EXPECT_EQ(again.order, ProcessOrder::age);
     EXPECT_TRUE(again.reverse);
     EXPECT_FALSE(again.all_devices);
     EXPECT_EQ(again.zoom, 3u);

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What the driver says of each device, against its limits, and how it goes.
+// What the driver reports for each device, with limits and trends.
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "tui/screens.hpp"
+#include "view/text/cells.hpp"
 
 namespace ttmem::tui {
 
@@ -14,47 +15,34 @@ namespace {
 
 using census::DeviceFigures;
 using census::Telemetry;
-using view::Cell;
 using view::kLeft;
 using view::kRight;
-using view::Tone;
 
 constexpr uint64_t kTrendNs = 60 * kSecondNs;
-
-// "45 / 75 C": a figure and the limit that it must keep below.
-Cell limited(std::optional<double> value, std::optional<double> most, const char* unit, int digits = 0) {
-    if (!value) {
-        return Cell("-");
-    }
-    const std::string limit = most ? fmt::format(" / {:.{}f}", *most, digits) : "";
-    const Tone tone = !most                   ? Tone::plain
-                      : *value >= *most       ? Tone::bad
-                      : *value >= *most * 0.9 ? Tone::warn
-                                              : Tone::good;
-    return Cell(fmt::format("{:.{}f}{} {}", *value, digits, limit, unit), tone);
-}
-
-Cell heart(const Telemetry& told) {
-    if (!told.is_alive) {
-        return Cell("-");
-    }
-    return *told.is_alive ? Cell("alive", Tone::good) : Cell("stuck", Tone::bad);
-}
-
-std::string number(std::optional<uint32_t> value, const char* unit) {
-    return value ? fmt::format("{} {}", *value, unit) : "-";
-}
 
 std::string trend(const Track* track, uint64_t now_ns, size_t width) {
     return track == nullptr ? "" : sparkline(*track, now_ns - std::min(now_ns, kTrendNs), now_ns, width);
 }
 
-std::string link_of(const census::DriverFacts& facts) {
-    return facts.link.speed && facts.link.width ? fmt::format("{} x{}", *facts.link.speed, *facts.link.width)
-                                                : "-";
+// Good, warn from 90 percent of the limit, bad from the limit on.
+view::Line graded_cell(std::optional<double> value, std::optional<double> limit, const char* unit,
+                       int digits = 0) {
+    const view::Tone tone = !value || !limit         ? view::Tone::plain
+                            : *value >= *limit       ? view::Tone::bad
+                            : *value >= *limit * 0.9 ? view::Tone::warn
+                                                     : view::Tone::good;
+    return {view::limited_text(value, limit, unit, digits), tone};
 }
 
-std::string table_of(const Model& model, const view::Style& style) {
+view::Line trips_cell(const Telemetry& telemetry) {
+    if (!telemetry.thermal_trips) {
+        return "-";
+    }
+    return {std::to_string(*telemetry.thermal_trips),
+            *telemetry.thermal_trips == 0 ? view::Tone::plain : view::Tone::bad};
+}
+
+view::Text telemetry_table(const Model& model, const view::Style& style) {
     view::Table table({{"DEV"},
                        {"BUS", kLeft, 2},
                        {"TEMPERATURE"},
@@ -66,31 +54,29 @@ std::string table_of(const Model& model, const view::Style& style) {
                        {"AICLK"},
                        {"AXICLK", kRight, 11},
                        {"ARCCLK", kRight, 12},
-                       {"HEART", kLeft, 1},
+                       {"FIRMWARE", kLeft, 1},
                        {"FAN", kRight, 5},
                        {"TRIPS", kRight, 6},
-                       {"FIRMWARE", kLeft, 7},
+                       {"VERSION", kLeft, 7},
                        {"LINK", kLeft, 10}});
     for (const DeviceFigures& device : model.status()->figures.devices) {
-        const Telemetry& told = device.telemetry;
+        const Telemetry& telemetry = device.telemetry;
         const census::DriverFacts facts = device.driver.value_or(census::DriverFacts{});
         const auto found = model.tracks().find(device.id);
         const DeviceTracks* tracks = found == model.tracks().end() ? nullptr : &found->second;
         const size_t width = style.width >= 160 ? 20 : 12;
-        table.add({std::to_string(device.id),
-                   device.is_remote.value_or(false) ? "remote" : facts.bdf.value_or("-"),
-                   limited(told.temperature_c, told.temperature_max_c, "C"),
-                   trend(tracks == nullptr ? nullptr : &tracks->temperature_c, model.now_ns(), width),
-                   limited(told.power_w, told.power_max_w, "W"),
-                   trend(tracks == nullptr ? nullptr : &tracks->power_w, model.now_ns(), width),
-                   limited(told.current_a, told.current_max_a, "A"),
-                   limited(told.voltage_v, told.voltage_max_v, "V", 2), number(told.aiclk_mhz, "MHz"),
-                   number(told.axiclk_mhz, "MHz"), number(told.arcclk_mhz, "MHz"), heart(told),
-                   number(told.fan_rpm, "rpm"),
-                   told.thermal_trips ? Cell(std::to_string(*told.thermal_trips),
-                                             *told.thermal_trips == 0 ? Tone::plain : Tone::bad)
-                                      : Cell("-"),
-                   facts.firmware.value_or("-"), link_of(facts)});
+        table.add(
+            {std::to_string(device.id), device.is_remote.value_or(false) ? "remote" : facts.bdf.value_or("-"),
+             graded_cell(telemetry.temperature_c, telemetry.temperature_max_c, "C"),
+             trend(tracks == nullptr ? nullptr : &tracks->temperature_c, model.now_ns(), width),
+             graded_cell(telemetry.power_w, telemetry.power_max_w, "W"),
+             trend(tracks == nullptr ? nullptr : &tracks->power_w, model.now_ns(), width),
+             graded_cell(telemetry.current_a, telemetry.current_max_a, "A"),
+             graded_cell(telemetry.voltage_v, telemetry.voltage_max_v, "V", 2),
+             view::number_text(telemetry.aiclk_mhz, "MHz"), view::number_text(telemetry.axiclk_mhz, "MHz"),
+             view::number_text(telemetry.arcclk_mhz, "MHz"), view::firmware_cell(telemetry),
+             view::number_text(telemetry.fan_rpm, "rpm"), trips_cell(telemetry), facts.firmware.value_or("-"),
+             view::link_text(facts)});
     }
     return table.text(style);
 }
@@ -103,16 +89,15 @@ void draw_telemetry(const Model& model, const Ui& ui, Canvas& canvas, const Area
         return device.driver.has_value();
     });
     if (!has_driver) {
-        return put_note(canvas, area,
-                        devices.empty()
-                            ? "There are no devices here yet."
-                            : "No driver is loaded that knows these devices: there is no telemetry.");
+        return put_note(
+            canvas, area,
+            devices.empty() ? kNoDevices : "No telemetry: no driver is loaded for these devices.");
     }
     const DeviceFigures* device = chosen_device(model, ui);
-    const auto chosen = static_cast<size_t>(device - devices.data());
+    const auto selected = static_cast<size_t>(device - devices.data());
     const auto rows = static_cast<size_t>(std::max(area.rows - 1, 0));
-    put_table(canvas, area, table_of(model, style_for(canvas, area)), scroll_to(chosen, rows, devices.size()),
-              chosen);
+    put_table(canvas, area, telemetry_table(model, style_for(canvas, area)),
+              scroll_to(selected, rows, devices.size()), selected);
 }
 
 }  // namespace ttmem::tui

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tui/terminal.hpp"
 
-#define NCURSES_NOMACROS  // they have the names of ordinary words
+#define NCURSES_NOMACROS  // its macros have the names of common functions
 #include <curses.h>
 #include <langinfo.h>
 #include <signal.h>
@@ -11,15 +11,14 @@
 
 #include <array>
 #include <clocale>
-#include <cstdlib>
 #include <cstring>
 #include <string>
 #include <string_view>
 #include <utility>
 
-#include "tui/keys.hpp"
+#include "base/environment.hpp"
 
-// Of <term.h>, whose macros have the names of ordinary words.
+// Declared in <term.h>, whose macros have the names of common functions.
 extern "C" char* tigetstr(const char* name);
 
 namespace ttmem::tui {
@@ -28,52 +27,52 @@ using base::Error;
 
 namespace {
 
-// What a crash needs to give the terminal back, without a call that is not allowed in a signal handler.
-struct Rescue {
+// What restores the terminal after a crash, with only calls that are allowed in a signal handler.
+struct CrashRestore {
     std::array<char, 256> text{};
     size_t length = 0;
     termios settings{};
     volatile sig_atomic_t is_armed = 0;
 };
-Rescue
-    rescue;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables): a signal handler has nothing else
+// A signal handler has access to globals only.
+CrashRestore crash_restore;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
 
 constexpr std::array<int, 5> kCrashes = {SIGSEGV, SIGABRT, SIGBUS, SIGFPE, SIGILL};
 
-extern "C" void give_back_after_crash(int number) {
-    if (rescue.is_armed != 0) {
-        rescue.is_armed = 0;
-        static_cast<void>(!write(STDOUT_FILENO, rescue.text.data(), rescue.length));
-        tcsetattr(STDIN_FILENO, TCSANOW, &rescue.settings);
+extern "C" void restore_after_crash(int number) {
+    if (crash_restore.is_armed != 0) {
+        crash_restore.is_armed = 0;
+        static_cast<void>(!write(STDOUT_FILENO, crash_restore.text.data(), crash_restore.length));
+        tcsetattr(STDIN_FILENO, TCSANOW, &crash_restore.settings);
     }
     signal(number, SIG_DFL);
     raise(number);
 }
 
-void remember(const char* sequence) {
-    // ncurses pads with "$<5>", which only a slow terminal of old needs.
+void add_sequence(const char* sequence) {
+    // Padding such as "$<5>" is for hardware terminals. It is skipped.
     for (std::string_view rest =
              sequence == nullptr || sequence == reinterpret_cast<const char*>(-1) ? "" : sequence;
-         !rest.empty() && rescue.length < rescue.text.size(); rest.remove_prefix(1)) {
+         !rest.empty() && crash_restore.length < crash_restore.text.size(); rest.remove_prefix(1)) {
         if (rest.starts_with("$<")) {
             rest.remove_prefix(rest.find('>'));
             continue;
         }
-        rescue.text[rescue.length++] = rest.front();
+        crash_restore.text[crash_restore.length++] = rest.front();
     }
 }
 
-void arm_rescue(const termios& settings) {
-    rescue.length = 0;
-    rescue.settings = settings;
+void install_crash_restore(const termios& settings) {
+    crash_restore.length = 0;
+    crash_restore.settings = settings;
     for (const char* name : {"sgr0", "cnorm", "rmkx", "rmcup"}) {
-        remember(tigetstr(
-            const_cast<char*>(name)));  // NOLINT(cppcoreguidelines-pro-type-const-cast): it reads only
+        // tigetstr() only reads the name. NOLINTNEXTLINE(cppcoreguidelines-pro-type-const-cast)
+        add_sequence(tigetstr(const_cast<char*>(name)));
     }
-    remember("\r\n");
-    rescue.is_armed = 1;
+    add_sequence("\r\n");
+    crash_restore.is_armed = 1;
     struct sigaction action {};
-    action.sa_handler = give_back_after_crash;
+    action.sa_handler = restore_after_crash;
     sigemptyset(&action.sa_mask);
     action.sa_flags = static_cast<int>(SA_NODEFER);
     for (const int number : kCrashes) {
@@ -81,99 +80,96 @@ void arm_rescue(const termios& settings) {
     }
 }
 
-void disarm_rescue() {
-    rescue.is_armed = 0;
+void remove_crash_restore() {
+    crash_restore.is_armed = 0;
     for (const int number : kCrashes) {
         signal(number, SIG_DFL);
     }
 }
 
-bool wants_colour() {
-    const char* no_colour = std::getenv("NO_COLOR");
-    return (no_colour == nullptr || *no_colour == '\0') && has_colors();
-}
+bool wants_colour() { return base::environment("NO_COLOR") == nullptr && has_colors(); }
 
-// A colour pair for each look; 0 is the terminal's own. With 256 colours they are gentler.
+// One colour pair per style; pair 0 is the terminal's default. With 256 colours, softer ones are used.
 void make_colours() {
     start_color();
     use_default_colors();
-    struct Choice {
-        Look look;
+    struct StyleColour {
+        CellStyle style;
         short of_256, of_8;
     };
-    constexpr std::array<Choice, 7> kChoices = {{{Look::good, 71, COLOR_GREEN},
-                                                 {Look::warn, 178, COLOR_YELLOW},
-                                                 {Look::bad, 203, COLOR_RED},
-                                                 {Look::bar, 74, COLOR_CYAN},
-                                                 {Look::key, 74, COLOR_CYAN},
-                                                 {Look::dim, 244, COLOR_WHITE},
-                                                 {Look::stale, 240, COLOR_WHITE}}};
-    for (const Choice& choice : kChoices) {
-        init_pair(static_cast<short>(choice.look), COLORS >= 256 ? choice.of_256 : choice.of_8, -1);
+    constexpr std::array<StyleColour, 7> kColours = {{{CellStyle::good, 71, COLOR_GREEN},
+                                                      {CellStyle::warn, 178, COLOR_YELLOW},
+                                                      {CellStyle::bad, 203, COLOR_RED},
+                                                      {CellStyle::bar, 74, COLOR_CYAN},
+                                                      {CellStyle::key, 74, COLOR_CYAN},
+                                                      {CellStyle::dim, 244, COLOR_WHITE},
+                                                      {CellStyle::stale, 240, COLOR_WHITE}}};
+    for (const StyleColour& choice : kColours) {
+        init_pair(static_cast<short>(choice.style), COLORS >= 256 ? choice.of_256 : choice.of_8, -1);
     }
 }
 
-attr_t attributes_of(Look look, bool has_colour) {
+attr_t attributes_of(CellStyle style, bool has_colour) {
     const bool is_rich = has_colour && COLORS >= 256;
-    const attr_t colour = has_colour ? static_cast<attr_t>(COLOR_PAIR(static_cast<int>(look))) : A_NORMAL;
-    switch (look) {
-        case Look::plain:
+    const attr_t colour = has_colour ? static_cast<attr_t>(COLOR_PAIR(static_cast<int>(style))) : A_NORMAL;
+    switch (style) {
+        case CellStyle::plain:
             return A_NORMAL;
-        case Look::title:
+        case CellStyle::title:
             return A_BOLD;
-        case Look::selected:
+        case CellStyle::selected:
             return A_REVERSE;
-        case Look::dim:
-        case Look::stale:
+        case CellStyle::dim:
+        case CellStyle::stale:
             return is_rich ? colour : A_DIM;
-        case Look::bad:
+        case CellStyle::bad:
             return colour | A_BOLD;
-        case Look::key:
+        case CellStyle::key:
             return colour | (has_colour ? A_NORMAL : A_BOLD);
-        case Look::good:
-        case Look::warn:
-        case Look::bar:
+        case CellStyle::good:
+        case CellStyle::warn:
+        case CellStyle::bar:
             return colour;
     }
     return A_NORMAL;
 }
 
-int key_of(wint_t code) {
+Key key_of_code(wint_t code) {
     switch (code) {
         case KEY_UP:
-            return kKeyUp;
+            return Key::up;
         case KEY_DOWN:
-            return kKeyDown;
+            return Key::down;
         case KEY_LEFT:
-            return kKeyLeft;
+            return Key::left;
         case KEY_RIGHT:
-            return kKeyRight;
+            return Key::right;
         case KEY_PPAGE:
-            return kKeyPageUp;
+            return Key::page_up;
         case KEY_NPAGE:
-            return kKeyPageDown;
+            return Key::page_down;
         case KEY_HOME:
-            return kKeyHome;
+            return Key::home;
         case KEY_END:
-            return kKeyEnd;
+            return Key::end;
         case KEY_ENTER:
-            return kKeyEnter;
+            return Key::enter;
         case KEY_BACKSPACE:
-            return kKeyBackspace;
+            return Key::backspace;
         case KEY_BTAB:
-            return kKeyBackTab;
+            return Key::back_tab;
         case KEY_F(1):
-            return kKeyF1;
+            return Key::f1;
         case KEY_F(6):
-            return kKeyF6;
+            return Key::f6;
         case KEY_F(9):
-            return kKeyF9;
+            return Key::f9;
         case KEY_F(10):
-            return kKeyF10;
+            return Key::f10;
         case KEY_F(12):
-            return kKeyF12;
+            return Key::f12;
         default:
-            return 0;
+            return Key::none;
     }
 }
 
@@ -181,22 +177,21 @@ int key_of(wint_t code) {
 
 base::Expected<Terminal> Terminal::open() {
     if (isatty(STDIN_FILENO) == 0 || isatty(STDOUT_FILENO) == 0) {
-        return base::error(Error::Code::refused,
-                           "there is no terminal here ('ttmem status' prints one picture)");
+        return base::error(Error::Code::refused, "no terminal ('ttmem status' prints the same figures once)");
     }
     setlocale(LC_ALL, "");
     termios settings{};
     tcgetattr(STDIN_FILENO, &settings);
     set_escdelay(25);
     if (newterm(nullptr, stdout, stdin) == nullptr) {
-        const char* name = std::getenv("TERM");
-        return base::error(Error::Code::refused, std::string("this terminal is not known (TERM is '") +
+        const char* name = base::environment("TERM");
+        return base::error(Error::Code::refused, std::string("unknown terminal type (TERM is '") +
                                                      (name == nullptr ? "" : name) + "'; try TERM=xterm)");
     }
     Terminal terminal;
     terminal.is_open_ = true;
     terminal.glyphs_ = std::strcmp(nl_langinfo(CODESET), "UTF-8") == 0 ? Glyphs::utf8 : Glyphs::ascii;
-    arm_rescue(settings);
+    install_crash_restore(settings);
     if (wants_colour()) {
         make_colours();
     }
@@ -218,7 +213,7 @@ Terminal::~Terminal() { close(); }
 void Terminal::close() {
     if (std::exchange(is_open_, false)) {
         endwin();
-        disarm_rescue();
+        remove_crash_restore();
     }
 }
 
@@ -242,12 +237,12 @@ void Terminal::show(const Canvas& canvas) {
         std::string run;
         int start = 0;
         for (int column = 0; column < canvas.columns(); ++column) {
-            const tui::Cell& cell = canvas.at(row, column);
-            if (cell.letter != 0) {
-                run += encode(cell.letter);
+            const ScreenCell& cell = canvas.at(row, column);
+            if (cell.character != 0) {
+                run += encode(cell.character);
             }
-            if (column + 1 == canvas.columns() || canvas.at(row, column + 1).look != cell.look) {
-                wattrset(stdscr, static_cast<int>(attributes_of(cell.look, has_colour)));
+            if (column + 1 == canvas.columns() || canvas.at(row, column + 1).style != cell.style) {
+                wattrset(stdscr, static_cast<int>(attributes_of(cell.style, has_colour)));
                 mvwaddnstr(stdscr, row, start, run.data(), static_cast<int>(run.size()));
                 run.clear();
                 start = column + 1;
@@ -257,16 +252,16 @@ void Terminal::show(const Canvas& canvas) {
     wrefresh(stdscr);
 }
 
-std::optional<int> Terminal::key() {
+std::optional<Key> Terminal::key() {
     wint_t code = 0;
     const int type = wget_wch(stdscr, &code);
     if (type == ERR) {
         return std::nullopt;
     }
     if (type == KEY_CODE_YES) {
-        return key_of(code);
+        return key_of_code(code);
     }
-    return code == '\r' ? static_cast<int>(kKeyEnter) : static_cast<int>(code);
+    return code == '\r' ? Key::enter : key_of(static_cast<char32_t>(code));
 }
 
 }  // namespace ttmem::tui

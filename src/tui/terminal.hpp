@@ -1,39 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The terminal, by way of ncurses: nothing else of the dashboard knows it. It is given back as it was on every way out, also
-// when the program crashes.
+// The terminal, by way of ncurses, which nothing else in the dashboard uses. Its state is restored on every exit, including
+// crashes.
 
 #include <memory>
 #include <optional>
 
 #include "base/error.hpp"
 #include "tui/canvas.hpp"
+#include "tui/key.hpp"
 
 namespace ttmem::tui {
 
 class Terminal {
 public:
-    // An error where there is none, or none that ncurses knows.
+    // Fails without a terminal, or with one that ncurses does not know.
     static base::Expected<Terminal> open();
 
     Terminal(Terminal&& other) noexcept;
     Terminal& operator=(Terminal&&) = delete;
     ~Terminal();
 
-    // Gives it back before the end.
+    // Restores the terminal.
     void close();
 
     Glyphs glyphs() const { return glyphs_; }
     Size size() const;
 
-    // After a change of its size.
+    // Call after SIGWINCH.
     void resize();
 
     void show(const Canvas& canvas);
 
-    // The next key that was pressed (tui/keys.hpp); nothing where none is waiting.
-    std::optional<int> key();
+    // The next key that was pressed; absent if none is waiting.
+    std::optional<Key> key();
 
 private:
     Terminal() = default;

@@ -7,16 +7,17 @@ namespace ttmem::tui {
 
 // The widest chart has 600 parts: of the longest span that a level serves, each is as long as its step.
 Track::Track()
-    : levels_{Level{kSecondNs / 5, 300 * kSecondNs, Samples()},
-              Level{kSecondNs * 3 / 2, 900 * kSecondNs, Samples()},
-              Level{6 * kSecondNs, kHourNs, Samples()}} {}
+    : levels_{Level{kSecondNs / 5, 300 * kSecondNs, TrackPoints()},
+              Level{kSecondNs * 3 / 2, 900 * kSecondNs, TrackPoints()},
+              Level{6 * kSecondNs, kHourNs, TrackPoints()}} {}
 
-void Track::Level::add(const Sample& sample) {
+void Track::Level::add(const TrackPoint& sample) {
     if (samples.capacity() == 0) {
-        samples = Samples(span_ns / step_ns + 2, Sample{});
+        samples = TrackPoints(span_ns / step_ns + 2, TrackPoint{});
         samples.clear();  // and keeps the memory, which is touched by now
     }
-    if (!samples.empty() && sample.time_ns - samples.back().time_ns < step_ns) {
+    // The last value of a coarse level may be newer than that of the finest, to which Track::add() compares.
+    if (!samples.empty() && sample.time_ns < samples.back().time_ns + step_ns) {
         samples.back().value = std::max(samples.back().value, sample.value);
         return;
     }
@@ -27,7 +28,7 @@ void Track::Level::add(const Sample& sample) {
 }
 
 void Track::add(uint64_t time_ns, double value) {
-    const Samples& finest = levels_.front().samples;
+    const TrackPoints& finest = levels_.front().samples;
     if (!finest.empty() && time_ns < finest.back().time_ns) {
         return;
     }
@@ -36,29 +37,29 @@ void Track::add(uint64_t time_ns, double value) {
     }
 }
 
-void Track::put_before(const std::vector<Sample>& samples) {
+void Track::put_before(const std::vector<TrackPoint>& samples) {
     for (Level& level : levels_) {
-        const std::vector<Sample> own(level.samples.begin(), level.samples.end());
+        const std::vector<TrackPoint> own(level.samples.begin(), level.samples.end());
         const uint64_t first = own.empty() ? UINT64_MAX : own.front().time_ns;
         level.samples.clear();
-        for (const Sample& sample : samples) {
+        for (const TrackPoint& sample : samples) {
             const bool is_late = !level.samples.empty() && sample.time_ns < level.samples.back().time_ns;
             if (sample.time_ns < first && !is_late) {
                 level.add(sample);
             }
         }
-        for (const Sample& sample : own) {
+        for (const TrackPoint& sample : own) {
             level.add(sample);
         }
     }
 }
 
 std::optional<double> Track::last() const {
-    const Samples& finest = levels_.front().samples;
+    const TrackPoints& finest = levels_.front().samples;
     return finest.empty() ? std::nullopt : std::optional(finest.back().value);
 }
 
-const Track::Samples& Track::finest_since(uint64_t from_ns) const {
+const Track::TrackPoints& Track::finest_since(uint64_t from_ns) const {
     const auto* level = levels_.begin();
     while (level + 1 != levels_.end() && !level->samples.empty() &&
            level->samples.back().time_ns > from_ns + level->span_ns) {
@@ -74,7 +75,7 @@ std::vector<std::optional<double>> Track::columns(uint64_t from_ns, uint64_t to_
     }
     std::optional<double> before;
     const double part = static_cast<double>(to_ns - from_ns) / static_cast<double>(count);
-    for (const Sample& sample : finest_since(from_ns)) {
+    for (const TrackPoint& sample : finest_since(from_ns)) {
         if (sample.time_ns < from_ns) {
             before = sample.value;
             continue;

@@ -15,22 +15,22 @@ namespace ttmem::tui {
 constexpr uint64_t kSecondNs = 1'000'000'000;
 constexpr uint64_t kHourNs = 3600 * kSecondNs;
 
-struct Sample {
+struct TrackPoint {
     uint64_t time_ns = 0;
     double value = 0;
 
-    bool operator==(const Sample&) const = default;
+    bool operator==(const TrackPoint&) const = default;
 };
 
 class Track {
 public:
     Track();
 
-    // Times must not go back: one that does is passed over.
+    // A time that goes back is passed over, or counts to the last value where it is within the same step.
     void add(uint64_t time_ns, double value);
 
     // What somebody else remembers of the time before the first value here.
-    void put_before(const std::vector<Sample>& samples);
+    void put_before(const std::vector<TrackPoint>& samples);
 
     std::optional<double> last() const;
 
@@ -39,18 +39,18 @@ public:
     std::vector<std::optional<double>> columns(uint64_t from_ns, uint64_t to_ns, size_t count) const;
 
 private:
-    using Samples = boost::circular_buffer<Sample>;
+    using TrackPoints = boost::circular_buffer<TrackPoint>;
 
     // The values of the last `span_ns`, and the one before them; those less than a step apart become one, the highest of them.
     struct Level {
-        void add(const Sample& sample);
+        void add(const TrackPoint& sample);
 
         uint64_t step_ns;
         uint64_t span_ns;
-        Samples samples;
+        TrackPoints samples;
     };
 
-    const Samples& finest_since(uint64_t from_ns) const;
+    const TrackPoints& finest_since(uint64_t from_ns) const;
 
     std::array<Level, 3> levels_;  // finest first
 };

@@ -4,6 +4,7 @@
 #include <signal.h>
 
 #include <algorithm>
+#include <cassert>
 
 namespace ttmem::tui {
 
@@ -13,9 +14,10 @@ const std::array<NamedSignal, 5> kSignals = {{{SIGTERM, "SIGTERM"},
                                               {SIGSTOP, "SIGSTOP"},
                                               {SIGCONT, "SIGCONT"}}};
 
-std::string_view name_of(Order order) {
+std::string_view name_of(ProcessOrder order) {
     constexpr std::array<std::string_view, kOrders> kNames = {"used", "pid", "dram", "l1",
                                                               "cb",   "age", "user", "command"};
+    assert(static_cast<size_t>(order) < kNames.size());
     return kNames[static_cast<size_t>(order)];
 }
 
@@ -34,19 +36,29 @@ namespace {
 constexpr uint64_t kMostRows = 1000;    // of a list that is scrolled through
 constexpr uint64_t kMostBlocks = 4096;  // of a map
 constexpr uint64_t kMostFailures = 50;
+constexpr uint64_t kMostEventsAtOnce = 500;  // more than people can read
 
-Question about_allocations(const Ui& ui, const std::optional<std::string>& device, uint64_t rows) {
-    Question question;
-    question.about = ui.group ? Question::About::groups : Question::About::allocations;
-    census::AllocationQuery& query = question.allocations;
+// The filters that lists and groups have in common.
+template <class Query>
+Query allocation_query(const Ui& ui, const std::optional<std::string>& device, uint64_t rows) {
+    Query query;
     query.device = device;
     query.pid = ui.pid;
     query.name = ui.filter;
     query.since = ui.mark_ns;
-    query.sort = ui.sort;
-    query.group = ui.group;
     query.limit = std::min(ui.scroll + rows, kMostRows);
-    return question;
+    return query;
+}
+
+ScreenQuery allocations_or_groups(const Ui& ui, const std::optional<std::string>& device, uint64_t rows) {
+    if (ui.group) {
+        auto query = allocation_query<view::GroupQuery>(ui, device, rows);
+        query.group = *ui.group;
+        return query;
+    }
+    auto query = allocation_query<view::AllocationQuery>(ui, device, rows);
+    query.sort = ui.sort;
+    return query;
 }
 
 // Of those that the charts show, the first whose past has not been asked for yet.
@@ -58,6 +70,7 @@ std::optional<uint32_t> device_without_past(const Model& model, const Ui& ui) {
     }
     const auto& devices = model.status()->figures.devices;
     const auto first = static_cast<size_t>(device - devices.data());
+    assert(first < devices.size());
     for (size_t i = 0; i < (ui.all_devices ? std::min(devices.size(), kMostAtOnce) : 1); ++i) {
         const uint32_t id = devices[(first + i) % devices.size()].id;
         if (!model.knows_past_of(id)) {
@@ -69,55 +82,44 @@ std::optional<uint32_t> device_without_past(const Model& model, const Ui& ui) {
 
 }  // namespace
 
-Question question_of(const Model& model, const Ui& ui, int rows) {
+ScreenQuery query_of(const Model& model, const Ui& ui, int rows) {
     const census::DeviceFigures* device = chosen_device(model, ui);
-    const std::optional<std::string> name =
-        device != nullptr && !ui.all_devices ? std::optional(std::to_string(device->id)) : std::nullopt;
-    Question question;
+    const std::string id = device != nullptr ? std::to_string(device->id) : "";
+    const std::optional<std::string> filter =
+        device != nullptr && !ui.all_devices ? std::optional(id) : std::nullopt;
     switch (ui.screen) {
         case Screen::allocations:
-            return about_allocations(ui, name, static_cast<uint64_t>(std::max(rows, 1)));
+            return allocations_or_groups(ui, filter, static_cast<uint64_t>(std::max(rows, 1)));
         case Screen::map:
             if (device != nullptr) {
-                question.about = Question::About::map;
-                question.map.device = std::to_string(device->id);
-                question.map.limit = kMostBlocks;
-                question.pool = ui.pool;
+                return PoolMapQuery{{.device = id, .limit = kMostBlocks}, ui.pool};
             }
-            return question;
+            break;
         case Screen::events:
-            question.about = Question::About::events;
-            return question;
+            return view::EventQuery{.last = kMostEventsAtOnce};
         case Screen::charts:
             if (const auto without = device_without_past(model, ui)) {
-                question.about = Question::About::past;
-                question.id = *without;
-                question.since = model.now_ns() - std::min(model.now_ns(), kHourNs);
-                return question;
+                return DevicePastQuery{*without};
             }
-            question.about = Question::About::failures;  // for the marks
-            question.limit = kMostFailures;
-            return question;
+            return view::FailureQuery{.limit = kMostFailures};  // for the marks
         case Screen::failures:
-            question.about = ui.post_mortems ? Question::About::post_mortems : Question::About::failures;
-            question.device = name;
-            question.limit = kMostFailures;
-            if (ui.post_mortems && ui.open_post_mortem) {
-                question.about = Question::About::post_mortem;
-                question.id = *ui.open_post_mortem;
+            if (!ui.post_mortems) {
+                return view::FailureQuery{.device = filter, .limit = kMostFailures};
             }
-            return question;
+            if (ui.open_post_mortem) {
+                return view::PostMortemQuery{.pid = *ui.open_post_mortem, .limit = kMostFailures};
+            }
+            return view::PostMortemListQuery{};
         case Screen::breakdown:
             if (device != nullptr) {
-                question.about = Question::About::cores;
-                question.id = device->id;
+                return view::CoreQuery{id};
             }
-            return question;
+            break;
         case Screen::overview:
         case Screen::telemetry:
-            return question;
+            break;
     }
-    return question;
+    return std::monostate();
 }
 
 }  // namespace ttmem::tui

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What the user chose: which screen, which device, which order. Changed by keys (tui/keys.hpp) and kept by settings.
+// What the user selected: which screen, which device, which order. Changed by keys (tui/keys.hpp) and kept by settings.
 
 #include <array>
 #include <cstdint>
@@ -17,9 +17,9 @@ enum class Screen : uint8_t { overview, breakdown, charts, telemetry, allocation
 constexpr size_t kScreens = 8;
 
 // In which order processes stand.
-enum class Order : uint8_t { used, pid, dram, l1, cb, age, user, command };
+enum class ProcessOrder : uint8_t { used, pid, dram, l1, cb, age, user, command };
 constexpr size_t kOrders = 8;
-std::string_view name_of(Order order);
+std::string_view name_of(ProcessOrder order);
 
 // The spans of charts; the first is so many samples as they come.
 constexpr size_t kSamplesOfAChart = 60;
@@ -47,7 +47,7 @@ struct Ui {
     std::optional<uint32_t> device;  // absent: the first there is
     bool all_devices = true;         // lists are about all, not about the chosen one
 
-    Order order = Order::used;
+    ProcessOrder order = ProcessOrder::used;
     bool reverse = false;
     std::optional<uint32_t> process;  // the pid of the chosen one
 
@@ -71,17 +71,17 @@ struct Ui {
 
     bool post_mortems = false;                 // instead of failures
     size_t post_mortem = 0;                    // which of the list is chosen
-    std::optional<uint32_t> open_post_mortem;  // the pid of the one that is looked at
+    std::optional<uint32_t> open_post_mortem;  // the pid of the one that is shown
 
     std::optional<std::string> prompt;  // what was typed of a filter so far
     std::optional<SignalChoice> signal;
     std::string message;  // about the last key
 };
 
-// The device that is chosen and there.
+// The selected device, or the first one.
 const census::DeviceFigures* chosen_device(const Model& model, const Ui& ui);
 
-// What the visible screen wants to know, with room for so many rows.
-Question question_of(const Model& model, const Ui& ui, int rows);
+// What the visible screen asks for, with room for this number of rows.
+ScreenQuery query_of(const Model& model, const Ui& ui, int rows);
 
 }  // namespace ttmem::tui

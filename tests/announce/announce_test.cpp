@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// How a process tells a daemon of its segment: once, without waiting, and without a word when nobody is there. Each test
-// is a process of its own, since a process announces itself once.
+// How a process announces its segment to a daemon: once, without blocking, and silently if there is no daemon. Each
+// test runs in its own process, since a process announces itself once.
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@ namespace {
 
 using base::Descriptor;
 
-// A place where a daemon would listen.
+// A directory in which a daemon would listen.
 class RuntimeDirectory {
 public:
     RuntimeDirectory() {
@@ -59,7 +59,7 @@ ttmem_set start_tracking() {
     return ttmem_open_set(&device, 1, "device 0");
 }
 
-// What came in on one connection: a descriptor, or none.
+// The descriptor received on a connection, or an empty one.
 Descriptor receive(const Descriptor& connection) {
     char byte = 0;
     iovec part{&byte, sizeof byte};
@@ -116,14 +116,14 @@ TEST(Announce, ADaemonThatAcceptsNobodyDoesNotHoldItUp) {
     sockaddr_un address{};
     address.sun_family = AF_UNIX;
     std::strncpy(address.sun_path, (directory.path() / "announce.sock").c_str(), sizeof address.sun_path - 1);
-    // Fill the queue until the kernel says that the next one would have to wait.
+    // Fill the queue until the next connection would block.
     std::vector<Descriptor> waiting;
     for (int result = 0; result == 0;) {
         waiting.emplace_back(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
         result = connect(waiting.back().get(), reinterpret_cast<const sockaddr*>(&address), sizeof address);
     }
     ASSERT_EQ(errno, EAGAIN);
-    EXPECT_NE(start_tracking(), 0u);  // the test would hang here
+    EXPECT_NE(start_tracking(), 0u);  // a blocking client would hang here
 }
 
 TEST(Announce, ADirectoryNamedByTheEnvironmentIsTheOnlyOneAsked) {

@@ -1,18 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Reads every #include below src/ and include/ and fails on each that the architecture does not allow.
+"""Fails on each #include in src/, sim/ and include/ that the architecture does not allow.
 
     check_includes.py [<root of the repository>]
 
-The allowed arrows are those of the table in docs/ARCHITECTURE.md ("| folder | what lives there | may use |"), which is
-the only copy of that fact. Beyond the table:
+The rules are in the table of docs/ARCHITECTURE.md ("| folder | what lives there | may use |") and nowhere else. Besides:
 
-  - everyone may use src/base and include/ttmem, except that include/ttmem uses nothing but itself;
+  - all folders may use src/base and include/ttmem, but include/ttmem uses only itself;
   - unit tests, benchmarks and fuzzers beside the code (x_test.cpp, x_bench.cpp, x_fuzz.cpp, x_test_support.hpp) may
     use everything;
-  - only src/segment and src/client hold atomics;
-  - libttmem, that is src/client and every header of ours that it reaches, uses libc and the few C++ headers that need no
-    C++ runtime.
+  - only src/segment, src/client and sim use atomics;
+  - libttmem (src/client and every header of ours that it includes) uses libc and the few C++ headers that need no C++ runtime.
 """
 
 import re
@@ -23,12 +21,12 @@ from pathlib import Path
 TABLE_HEAD = ["folder", "what lives there", "may use"]
 PUBLIC = "include/ttmem"
 FOR_ALL = {"base", PUBLIC}
-HOLD_ATOMICS = {"segment", "client", "sim"}
+USE_ATOMICS = {"segment", "client", "sim"}
 ATOMIC_HEADERS = {"atomic", "stdatomic.h"}
 
 # C++ headers that work with libc alone.
-FREESTANDING = {"atomic", "bit", "cstddef", "cstdint", "cstring", "limits", "new", "type_traits"}
-# Folders of libc's and the kernel's own headers; a header with a dot h and no folder is libc's or the compiler's.
+FREESTANDING = {"atomic", "bit", "compare", "cstddef", "cstdint", "cstring", "limits", "new", "type_traits"}
+# Folders of headers of libc and the kernel. A header "x.h" without a folder belongs to libc or the compiler.
 LIBC_FOLDERS = {"sys", "linux", "asm", "bits", "net", "netinet", "arpa"}
 
 SOURCE_SUFFIXES = {".c", ".h", ".cpp", ".hpp"}
@@ -42,7 +40,7 @@ class Include:
     line: int
     name: str
     quoted: bool
-    target: Path | None  # the file of this repository that is meant; None: a header of the system
+    target: Path | None  # the file in this repository; None: a header of the system
 
 
 class TableError(Exception):
@@ -50,11 +48,11 @@ class TableError(Exception):
 
 
 def read_table(text: str) -> dict[str, set[str]]:
-    """The folders of the table, each with those that it may use; {"*"} stands for all."""
+    """The folders of the table, each with those that it may use; {"*"} means all."""
     rows = [[cell.strip() for cell in line.strip().strip("|").split("|")]
             for line in text.splitlines() if line.strip().startswith("|")]
     if TABLE_HEAD not in rows:
-        raise TableError(f"there is no table with the head {TABLE_HEAD}")
+        raise TableError(f"no table has the head {TABLE_HEAD}")
     table = {}
     for row in rows[rows.index(TABLE_HEAD) + 2:]:
         if len(row) != 3:
@@ -65,13 +63,13 @@ def read_table(text: str) -> dict[str, set[str]]:
     for folder, uses in table.items():
         unknown = uses - set(table) - {"*"}
         if unknown:
-            raise TableError(f"{folder} may use {sorted(unknown)}, which the table does not have")
+            raise TableError(f"{folder} may use {sorted(unknown)}, which the table lacks")
     require_one_way(table)
     return table
 
 
 def require_one_way(table: dict[str, set[str]]) -> None:
-    """Arrows point one way only: no folder may reach itself."""
+    """No folder may use itself through others."""
     def reachable(folder: str, seen: set[str]) -> set[str]:
         for used in table[folder] - {"*"} - seen:
             seen.add(used)
@@ -80,11 +78,11 @@ def require_one_way(table: dict[str, set[str]]) -> None:
 
     for folder in table:
         if folder in reachable(folder, set()):
-            raise TableError(f"the arrows of {folder} lead back to itself")
+            raise TableError(f"{folder} uses itself through others")
 
 
 def folder_of(path: Path, root: Path) -> str:
-    """The name by which the table knows the folder of a file: src/segment/ring.hpp is in "segment"."""
+    """The folder of a file as in the table: src/segment/ring.hpp is in "segment"."""
     parts = path.relative_to(root).parts
     if parts[0] == "src":
         return parts[1] if len(parts) > 2 else "src"
@@ -97,7 +95,7 @@ def is_test(path: Path) -> bool:
 
 def read_includes(path: Path, root: Path) -> list[Include]:
     text = path.read_text(encoding="utf-8")
-    # A comment may show an #include as an example; blanking it keeps the line numbers.
+    # A comment may contain an #include as an example. Blank it, to keep the line numbers.
     text = BLOCK_COMMENT.sub(lambda match: re.sub(r"[^\n]", " ", match.group()), text)
     includes = []
     for match in INCLUDE.finditer(text):
@@ -113,14 +111,14 @@ class Checker:
     def __init__(self, root: Path):
         self.root = root.resolve()
         self.table = read_table((self.root / "docs/ARCHITECTURE.md").read_text(encoding="utf-8"))
-        files = [path for top in ("src", "include") for path in sorted((self.root / top).rglob("*"))
+        files = [path for top in ("src", "include", "sim") for path in sorted((self.root / top).rglob("*"))
                  if path.suffix in SOURCE_SUFFIXES]
         self.includes = {path: read_includes(path, self.root) for path in files}
-        self.library_files = self.files_of_the_library()
+        self.library_files = self.files_of_library()
         self.problems: list[str] = []
 
-    def files_of_the_library(self) -> set[Path]:
-        """src/client and every file of ours that it reaches: what libttmem is made of."""
+    def files_of_library(self) -> set[Path]:
+        """The files of libttmem: src/client and every file of ours that it includes."""
         waiting = [path for path in self.includes if folder_of(path, self.root) == "client" and not is_test(path)]
         reached = set()
         while waiting:
@@ -130,23 +128,23 @@ class Checker:
                 waiting += [inc.target for inc in self.includes.get(path, []) if inc.target]
         return reached
 
-    def complain(self, path: Path, include: Include, text: str) -> None:
+    def report(self, path: Path, include: Include, text: str) -> None:
         self.problems.append(f"{path.relative_to(self.root)}:{include.line}: {text}")
 
     def check_arrow(self, path: Path, include: Include) -> None:
         user, used = folder_of(path, self.root), folder_of(include.target, self.root)
         allowed = self.table[user] | (FOR_ALL if user != PUBLIC else set()) | {user}
         if used not in allowed and "*" not in allowed:
-            self.complain(path, include, f'{user} may not use {used} ("{include.name}"); '
-                                         f"it may use {', '.join(sorted(allowed - {user})) or 'nothing'}")
+            self.report(path, include, f'{user} may not use {used} ("{include.name}"); '
+                                       f"it may use {', '.join(sorted(allowed - {user})) or 'nothing'}")
 
     def check_system_header(self, path: Path, include: Include) -> None:
         name, folder = include.name, folder_of(path, self.root)
-        if name in ATOMIC_HEADERS and folder not in HOLD_ATOMICS:
-            self.complain(path, include, f"<{name}>: only {', '.join(sorted(HOLD_ATOMICS))} hold atomics")
+        if name in ATOMIC_HEADERS and folder not in USE_ATOMICS:
+            self.report(path, include, f"<{name}>: only {', '.join(sorted(USE_ATOMICS))} use atomics")
         if path in self.library_files and not self.is_libc_or_freestanding(name):
-            self.complain(path, include, f"<{name}>: this file is part of libttmem, which uses libc and of C++ only "
-                                         + ", ".join(f"<{header}>" for header in sorted(FREESTANDING)))
+            self.report(path, include, f"<{name}>: this file is part of libttmem, which uses libc and, of C++, only "
+                                       + ", ".join(f"<{header}>" for header in sorted(FREESTANDING)))
 
     @staticmethod
     def is_libc_or_freestanding(name: str) -> bool:
@@ -165,7 +163,7 @@ class Checker:
                 if include.target:
                     self.check_arrow(path, include)
                 elif include.quoted:
-                    self.complain(path, include, f'"{include.name}" is no file of this repository')
+                    self.report(path, include, f'"{include.name}" is not a file of this repository')
                 else:
                     self.check_system_header(path, include)
         return self.problems

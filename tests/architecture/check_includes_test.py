@@ -21,7 +21,7 @@ TABLE = """
 | `src/base/` | helpers | nothing |
 | `src/segment/` | the ABI, | base |
 | `src/client/` | library | segment, base |
-| `src/census/` | who is here | segment, base |
+| `src/census/` | census | segment, base |
 | `src/cli/`, `src/tui/`, `web/` | faces | census |
 | `tests/` | proofs | all |
 
@@ -91,8 +91,8 @@ class IncludeCheck(unittest.TestCase):
         self.assert_fails({"src/census/a.hpp": "", "src/segment/test_points.hpp": '#include "census/a.hpp"\n'},
                           "may not use census")
 
-    def test_atomics_where_nobody_shares_memory_fail(self):
-        self.assert_fails({"src/census/a.cpp": "#include <atomic>\n"}, "only client, segment, sim hold atomics")
+    def test_atomics_in_other_folders_fail(self):
+        self.assert_fails({"src/census/a.cpp": "#include <atomic>\n"}, "only client, segment, sim use atomics")
 
     def test_the_library_may_not_use_the_cpp_runtime(self):
         for header in ("vector", "string", "iostream", "fmt/core.h", "tl/expected.hpp"):
@@ -109,19 +109,19 @@ class IncludeCheck(unittest.TestCase):
                             "src/segment/b.hpp": '/*\n#include "census/a.hpp"\n*/\n// #include "census/a.hpp"\n'})
 
     def test_a_file_that_does_not_exist_fails(self):
-        self.assert_fails({"src/base/a.cpp": '#include "base/gone.hpp"\n'}, "is no file of this repository")
+        self.assert_fails({"src/base/a.cpp": '#include "base/gone.hpp"\n'}, "is not a file of this repository")
 
     def test_a_folder_without_a_row_fails(self):
         self.assert_fails({"src/misc/a.cpp": "\n"}, "has no row for misc")
 
-    def test_a_table_whose_arrows_go_round_fails(self):
-        self.assert_fails({}, "lead back to itself", TABLE.replace("| helpers | nothing |", "| helpers | census |"))
+    def test_a_table_with_a_cycle_fails(self):
+        self.assert_fails({}, "uses itself through others", TABLE.replace("| helpers | nothing |", "| helpers | census |"))
 
     def test_a_table_that_names_an_unknown_folder_fails(self):
-        self.assert_fails({}, "which the table does not have", TABLE.replace("| faces | census |", "| faces | views |"))
+        self.assert_fails({}, "which the table lacks", TABLE.replace("| faces | census |", "| faces | views |"))
 
     def test_a_missing_table_fails(self):
-        self.assert_fails({}, "there is no table", "# nothing here\n")
+        self.assert_fails({}, "no table has the head", "# nothing here\n")
 
 
 if __name__ == "__main__":

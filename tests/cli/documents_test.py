@@ -1,36 +1,31 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What is written about the command line is true and whole: page, manual, completion."""
+"""The page, the manual and the completion of the command line are complete."""
 
 import json
 import os
 import re
 import subprocess
-import sys
 import tempfile
-import unittest
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-BIN = os.environ["TTMEM_BIN_DIR"]
+from harness.programs import BIN, ROOT, TTMEM, TTMEMD, read_file
+from harness.test_case import TestCase, main
+
 GOLDEN = os.path.join(ROOT, "src", "view", "golden")
 PAGE = os.path.join(ROOT, "docs", "CLI.md")
 COMPLETION = os.path.join(ROOT, "packaging", "completion", "ttmem")
 
-# The golden documents that hold every field of a command's --json.
-DOCUMENTS = {"status, ps, monitor": ["one_device", "with_driver"],
-             "allocations": ["several.allocations", "by_device.groups", "by_thread.groups"],
-             "programs": ["several.programs"], "map": ["dram.map"], "why": ["some.why", "several.failures"],
-             "post-mortem": ["several.post_mortems", "python3.post_mortem"], "history": ["some.history"],
-             "events": ["some.events"], "self": ["some.self"]}
-
-
-def read(path: str) -> str:
-    with open(path, encoding="utf-8") as file:
-        return file.read()
+# The sections of golden files that have every field of the --json of a command: file, variant.
+DOCUMENTS = {"status, ps, monitor": [("status", "one_device"), ("status", "with_driver")],
+             "allocations": [("allocations", "several"), ("groups", "by_device"), ("groups", "by_thread")],
+             "programs": [("programs", "several")], "map": [("map", "dram")],
+             "why": [("why", "some"), ("failures", "several")],
+             "post-mortem": [("post_mortems", "several"), ("post_mortem", "python3")], "history": [("history", "some")],
+             "events": [("events", "some")], "self": [("self", "some")]}
 
 
 def help_of(*command: str) -> str:
-    return subprocess.run([os.path.join(BIN, "ttmem"), *command, "--help"], capture_output=True, text=True, check=True).stdout
+    return subprocess.run([TTMEM, *command, "--help"], capture_output=True, text=True, check=True).stdout
 
 
 def commands() -> list[str]:
@@ -38,8 +33,19 @@ def commands() -> list[str]:
     return re.findall(r"^  ([a-z-]+)", listed, re.MULTILINE)
 
 
+def golden_documents() -> dict[tuple[str, str], str]:
+    """The JSON sections of the golden files, by file and variant."""
+    documents = {}
+    for name in sorted(os.listdir(GOLDEN)):
+        for section in read_file(os.path.join(GOLDEN, name)).removeprefix("=== ").split("\n=== "):
+            title, text = section.split("\n", 1)
+            if title.endswith(", json"):
+                documents[name.removesuffix(".txt"), title.removesuffix(", json")] = text
+    return documents
+
+
 def names_in(document) -> set[str]:
-    """Every name of a field, at whatever depth."""
+    """Every name of a field, at any depth."""
     if isinstance(document, dict):
         return set(document).union(*(names_in(value) for value in document.values()))
     if isinstance(document, list):
@@ -47,10 +53,10 @@ def names_in(document) -> set[str]:
     return set()
 
 
-def section(title: str) -> set[str]:
-    """What is set in code type in a section of the page."""
-    text = read(PAGE).split(f"\n### {title}\n")[1].split("\n#")[0]
-    return set(re.findall(r"`([^`]+)`", text))
+def fields_of_json() -> set[str]:
+    """Every name in code type in the page's part about --json: `devices[].memory.*.used` has three."""
+    text = read_file(PAGE).split("\n## Fields of `--json`\n")[1].split("\n## ")[0]
+    return {name for words in re.findall(r"`([^`]+)`", text) for name in re.split(r"\W+", words)}
 
 
 def complete(*words: str) -> list[str]:
@@ -63,51 +69,49 @@ def complete(*words: str) -> list[str]:
     return done.stdout.split()
 
 
-class Page(unittest.TestCase):
+class Page(TestCase):
     def test_names_every_command(self):
-        table = re.findall(r"^\| (`[^|]+) \|", read(PAGE).split("## What all")[0], re.MULTILINE)
+        table = re.findall(r"^\| (`[^|]+) \|", read_file(PAGE).split("## What all")[0], re.MULTILINE)
         named = set(re.findall(r"`([a-z-]+)", " ".join(table)))
         self.assertEqual(named, set(commands()))
 
     def test_names_every_field_of_every_json_document(self):
+        known = fields_of_json()
         for title, documents in DOCUMENTS.items():
-            known = section(title) | section("In all")
-            if title == "post-mortem":  # it holds a process, groups, allocations and failures, which have their own tables
-                known |= section("status, ps, monitor") | section("allocations") | section("why")
+            self.assertIn(f"\n### {title}\n", read_file(PAGE))
             for document in documents:
-                names = names_in(json.loads(read(os.path.join(GOLDEN, document + ".json.txt"))))
-                self.assertEqual(names - known, set(), f"fields of {document} that docs/CLI.md does not tell")
+                names = names_in(json.loads(golden_documents()[document]))
+                self.assertEqual(names - known, set(), f"fields of {document} that docs/CLI.md does not name")
 
-    def test_every_golden_document_is_of_a_command(self):
+    def test_every_golden_document_belongs_to_a_command(self):
         named = {document for documents in DOCUMENTS.values() for document in documents}
-        there = {name.removesuffix(".json.txt") for name in os.listdir(GOLDEN) if name.endswith(".json.txt")}
-        self.assertEqual(there - named, {"by_name.groups"})  # the same fields as by_device
+        self.assertEqual(set(golden_documents()) - named, {("groups", "by_name")})  # the same fields as by_device
 
     def test_names_every_field_of_query(self):
-        listed = subprocess.run([os.path.join(BIN, "ttmem"), "query", "--list"], capture_output=True, text=True,
+        listed = subprocess.run([TTMEM, "query", "--list"], capture_output=True, text=True,
                                 check=True).stdout
         fields = set(re.findall(r"^([\w.]+)", listed, re.MULTILINE))
         self.assertGreater(len(fields), 40)
-        page = set(re.findall(r"`([^`]+)`", read(PAGE).split("## Fields of `query`")[1].split("## Fields of `--json`")[0]))
+        page = set(re.findall(r"`([^`]+)`", read_file(PAGE).split("## Fields of `query`")[1].split("## Fields of `--json`")[0]))
         for kind in ("dram", "l1", "l1_small", "trace", "cb", "kernel"):
             page |= {name.replace("KIND", kind) for name in page if name.startswith("KIND.")}
         self.assertEqual(fields - page, set())
 
 
-class Manual(unittest.TestCase):
+class Manual(TestCase):
     def test_names_every_command(self):
-        text = read(os.path.join(ROOT, "packaging", "man", "ttmem.1")).replace("\\-", "-")
+        text = read_file(os.path.join(ROOT, "packaging", "man", "ttmem.1")).replace("\\-", "-")
         listed = text.split(".SH COMMANDS")[1].split(".SH OPTIONS")[0]
         self.assertEqual(set(re.findall(r"^\.TP\n\.BR? ([a-z-]+)", listed, re.MULTILINE)), set(commands()))
 
-    def test_of_the_daemon_names_every_option(self):
-        text = read(os.path.join(ROOT, "packaging", "man", "ttmemd.8")).replace("\\-", "-")
-        options = subprocess.run([os.path.join(BIN, "ttmemd"), "--help"], capture_output=True, text=True,
+    def test_the_page_of_the_daemon_names_every_option(self):
+        text = read_file(os.path.join(ROOT, "packaging", "man", "ttmemd.8")).replace("\\-", "-")
+        options = subprocess.run([TTMEMD, "--help"], capture_output=True, text=True,
                                  check=True).stdout
         for option in re.findall(r"^  (?:-\w,)?(--[a-z-]+)", options, re.MULTILINE):
             self.assertIn(option, text)
 
-    def test_is_a_page_that_man_can_show(self):
+    def test_man_shows_the_pages_without_warnings(self):
         for page in ("ttmem.1", "ttmemd.8"):
             done = subprocess.run(["man", "--warnings", "-l", os.path.join(ROOT, "packaging", "man", page)],
                                   capture_output=True, text=True, env=os.environ | {"MANWIDTH": "80", "LC_ALL": "C.UTF-8"})
@@ -115,7 +119,7 @@ class Manual(unittest.TestCase):
             self.assertIn("EXAMPLES" if page == "ttmem.1" else "OPTIONS", done.stdout)
 
 
-class Completion(unittest.TestCase):
+class Completion(TestCase):
     def test_offers_every_command(self):
         self.assertLessEqual(set(commands()), set(complete("ttmem", "")))
         self.assertEqual(complete("ttmem", "post"), ["post-mortem"])
@@ -135,7 +139,7 @@ class Completion(unittest.TestCase):
         self.assertEqual(complete("ttmem", "query", "--fields", "dram.used"), ["dram.used"])
         self.assertIn("leak", complete("ttmem", "sim", "le"))
 
-    def test_is_found_where_bash_looks_for_it(self):
+    def test_an_installation_has_completion_manual_and_old_names(self):
         with tempfile.TemporaryDirectory() as prefix:
             build = os.path.dirname(BIN)
             subprocess.run(["cmake", "--install", build, "--prefix", prefix], check=True, capture_output=True)
@@ -147,4 +151,4 @@ class Completion(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    sys.exit(unittest.main(verbosity=2))
+    main()

@@ -1,27 +1,20 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Each command on the scenarios: what stands on the screen is what the allocator itself knows."""
+"""Each command on the scenarios: the screen shows what the allocator holds."""
 
-import json
 import re
-import unittest
 
-import faces
-from faces import Sim
+from harness.simulator import Simulator
+from harness.test_case import TestCase, main
 
 MEMORY_ROWS = {"DRAM": "dram", "L1 Buffers": "l1", "CBs": "cb", "Kernels": "kernel", "L1_SMALL": "l1_small",
                "Trace": "trace"}
 
 
-def refusal(sim: Sim) -> str:
-    """The words with which the runtime refused."""
+def refusal(sim: Simulator) -> str:
+    """The message with which the runtime refused."""
     [line] = [line for line in sim.printed if line.startswith("refused: ")]
     return line
-
-
-def truth_of(sim: Sim) -> dict:
-    with open(sim.truth_path, encoding="utf-8") as file:
-        return json.loads(file.read().splitlines()[-1])
 
 
 def breakdowns(text: str) -> list[dict[int, dict[str, int]]]:
@@ -37,27 +30,27 @@ def breakdowns(text: str) -> list[dict[int, dict[str, int]]]:
     return blocks
 
 
-class WithAndWithoutDaemon(faces.TestCase):
-    """Each test runs twice: first the program looks by itself, then it asks a daemon."""
+class WithAndWithoutDaemon(TestCase):
+    """Each test runs twice: first ttmem reads the host directly, then it asks a daemon."""
 
-    def both_ways(self):
+    def both_ways(self, sim: Simulator):
         yield "direct"
-        self.daemon("--quiet")
+        self.daemon("--quiet").wait_for(sim.pid)
         yield "daemon"
 
-    def why(self, sim: Sim, way: str) -> dict:
-        view = json.loads(self.screen("why", "--json"))
-        self.assertEqual(view["source"], way)
+    def why(self, sim: Simulator, source: str) -> dict:
+        view = self.json_of("why")
+        self.assertEqual(view["source"], source)
         [failure] = view["failures"]
         self.assertEqual(failure["pid"], sim.pid)
         return view | {"failure": failure}
 
     def test_why_names_what_fills_dram(self):
-        sim = self.sim_at("oom-dram", "out of memory")
+        sim = self.simulator_at("oom-dram", "out of memory")
         asked, needed, free, largest = (int(number) for number in re.search(
             r"allocate (\d+) B .* store (\d+) B.*, free: (\d+) B, largest free block: (\d+) B", refusal(sim)).groups())
-        for way in self.both_ways():
-            view = self.why(sim, way)
+        for source in self.both_ways(sim):
+            view = self.why(sim, source)
             failure = view["failure"]
             self.assertEqual((failure["verdict"], failure["requested"], failure["needed"], failure["free"],
                               failure["largest_free"], failure["missing"], failure["name"]),
@@ -68,81 +61,81 @@ class WithAndWithoutDaemon(faces.TestCase):
             self.assertEqual({group["used"] for group in holders["by_name"]}, {needed * 12})
             self.assertTrue(all(re.fullmatch(r"decoder\.[0-8]", group["key"]) for group in holders["by_name"]))
 
-            text = self.screen("why", "--bytes")
+            text = self.output_of("why", "--bytes")
             self.assertRegex(text, rf"not enough +dram +0 +{asked} +{needed - largest} .*decoder.9")
-            self.assertIn(f"{free} are free", text)
+            self.assertIn(f"each bank has {free} free, {largest} in one block", text)
             self.assertRegex(text, rf"{needed * 12} +1 +\S+ +decoder\.")
 
-    def test_why_says_that_free_memory_is_in_pieces(self):
-        sim = self.sim_at("fragmentation", "no block large enough")
+    def test_why_reports_fragmentation(self):
+        sim = self.simulator_at("fragmentation", "no block large enough")
         asked, needed, free, largest = (int(number) for number in re.search(
             r"allocate (\d+) B .* store (\d+) B.*, free: (\d+) B, largest free block: (\d+) B", refusal(sim)).groups())
         self.assertGreater(free, needed)
-        for way in self.both_ways():
-            view = self.why(sim, way)
+        for source in self.both_ways(sim):
+            view = self.why(sim, source)
             failure = view["failure"]
             self.assertEqual((failure["verdict"], failure["requested"], failure["needed"], failure["free"],
                               failure["largest_free"], failure["missing"], failure["name"]),
                              ("fragmented", asked, needed, free, largest, needed - largest, "logits"))
             self.assertEqual([group["key"] for group in view["holders"][0]["by_name"]], ["activations"])
             self.assertEqual(view["holders"][0]["by_name"][0]["used"],
-                             truth_of(sim)["devices"][0]["memory"]["dram"]["used"])
-            text = self.screen("why", "--bytes")
+                             sim.last_truth()["devices"][0]["memory"]["dram"]["used"])
+            text = self.output_of("why", "--bytes")
             self.assertRegex(text, rf"fragmented +dram +0 +{asked} +{needed - largest} .*logits")
             self.assertIn("activations", text)
 
     def test_why_names_the_buffer_that_circular_buffers_run_into(self):
-        sim = self.sim_at("cb-clash", "clash")
+        sim = self.simulator_at("cb-clash", "clash")
         end, lowest, overlap = (int(number) for number in re.search(
             r"end at (\d+), .* begins at (\d+), (\d+) B below", refusal(sim)).groups())
         self.assertEqual(end - lowest, overlap)
-        for way in self.both_ways():
-            failure = self.why(sim, way)["failure"]
+        for source in self.both_ways(sim):
+            failure = self.why(sim, source)["failure"]
             self.assertEqual((failure["verdict"], failure["cb_end"], failure["lowest_buffer"], failure["missing"],
                               failure["name"]), ("clash", end, lowest, overlap, "ttnn::conv2d"))
             self.assertEqual((failure["blocker"]["name"], failure["blocker"]["address"]),
                              ("decoder.0/activation", lowest))
-            text = self.screen("why", "--bytes")
+            text = self.output_of("why", "--bytes")
             self.assertRegex(text, rf"clash +cb +0 .* {overlap} .*ttnn::conv2d")
             self.assertIn("decoder.0/activation", text)
             self.assertIn(hex(end), text)
 
-    def test_what_came_since_the_mark_is_what_leaks(self):
-        sim = self.sim_at("leak", "step 2")
-        for way in self.both_ways():
-            self.assertIn("Marked.", self.screen("mark"))
+    def test_allocations_since_the_mark_are_the_leak(self):
+        sim = self.simulator_at("leak", "step 2")
+        for _ in self.both_ways(sim):
+            self.assertIn("Marked.", self.output_of("mark"))
             self.assertTrue(sim.next())
             self.assertTrue(sim.step.startswith("step"))
-            groups = json.loads(self.screen("allocations", "--since-mark", "--group-by", "name", "--json"))["groups"]
+            groups = self.json_of("allocations", "--since-mark", "--group-by", "name")["groups"]
             self.assertEqual([(group["key"], group["count"], group["requested"]) for group in groups],
                              [("decoder.2/attention_mask", 1, 262144)])
-            text = self.screen("allocations", "--since-mark", "--bytes")
+            text = self.output_of("allocations", "--since-mark", "--bytes")
             self.assertRegex(text, "^Since the mark, 0s ago:\n")
             self.assertRegex(text, "262144 .*decoder.2/attention_mask")
             self.assertNotIn("decoder.1", text)
 
-    def test_map_is_the_block_table_of_the_allocator(self):
-        sim = self.sim_at("fragmentation", "no block large enough", "--blocks")
-        memory = truth_of(sim)["devices"][0]["memory"]["dram"]
+    def test_map_shows_the_block_table_of_the_allocator(self):
+        sim = self.simulator_at("fragmentation", "no block large enough", "--blocks")
+        memory = sim.last_truth()["devices"][0]["memory"]["dram"]
         tables = [[(block["address"], block["size"], block["allocated"]) for block in table]
                   for table in memory["blocks"] if any(block["allocated"] for block in table)]
         self.assertGreater(max(map(len, tables)), 80)
-        for way in self.both_ways():
-            maps = json.loads(self.screen("map", "--device", "0", "--kind", "dram", "--limit", "0", "--json"))["maps"]
+        for _ in self.both_ways(sim):
+            maps = self.json_of("map", "--device", "0", "--kind", "dram", "--limit", "0")["maps"]
             self.assertCountEqual([[(block["address"], block["bytes"], not block["free"]) for block in one["blocks"]]
                                    for one in maps], tables)
             self.assertEqual(min(one["largest_free"] for one in maps), memory["largest_free"])
-            text = self.screen("map", "--device", "0", "--kind", "dram", "--limit", "0", "--bytes")
+            text = self.output_of("map", "--device", "0", "--kind", "dram", "--limit", "0", "--bytes")
             for address, size, allocated in (block for table in tables for block in table):
                 who = r"\d+ +\d+ +\S+ +activations" if allocated else r"- +- +- +\(free"
                 self.assertRegex(text, rf"(?m)^ *{address:#x} +{size} +{who}")
-            self.assertRegex(text, rf" {memory['largest_free']} .*\(free, the largest\)")
+            self.assertRegex(text, rf" {memory['largest_free']} .*\(free, largest\)")
 
-    def test_map_of_l1_and_of_a_mesh_too(self):
-        sim = self.sim_at("mesh-allocation", "matmul", "--blocks")
-        for way in self.both_ways():
-            for device in truth_of(sim)["devices"]:
-                maps = json.loads(self.screen("map", "--device", device["asic_id"], "--limit", "0", "--json"))["maps"]
+    def test_map_shows_the_block_tables_of_l1_and_of_a_mesh(self):
+        sim = self.simulator_at("mesh-allocation", "matmul", "--blocks")
+        for _ in self.both_ways(sim):
+            for device in sim.last_truth()["devices"]:
+                maps = self.json_of("map", "--device", device["asic_id"], "--limit", "0")["maps"]
                 for kind in ("dram", "l1"):
                     tables = [[(block["address"], block["size"], block["allocated"]) for block in table]
                               for table in device["memory"][kind]["blocks"] if any(block["allocated"] for block in table)]
@@ -151,73 +144,73 @@ class WithAndWithoutDaemon(faces.TestCase):
                     self.assertCountEqual(seen, tables, (device["id"], kind))
 
 
-class Monitor(faces.TestCase):
-    """The monitor of the founding documents, with the figures of the allocator."""
+class Monitor(TestCase):
+    """The monitor shows the figures of the allocator."""
 
-    def assert_truth(self, sim: Sim, block: dict[int, dict[str, int]], view: dict):
-        for device in truth_of(sim)["devices"]:
+    def assert_truth(self, sim: Simulator, block: dict[int, dict[str, int]], view: dict):
+        for device in sim.last_truth()["devices"]:
             [number] = [one["id"] for one in view["devices"] if one["asic_id"] == device["asic_id"]]
             for row, kind in MEMORY_ROWS.items():
                 used = device["memory"][kind]["used"]
                 if row in block[number] or used:
                     self.assertEqual(block[number][row], used, (sim.step, number, row))
 
-    def test_shows_each_device_at_each_step(self):
+    def test_monitor_shows_each_device_at_each_step(self):
         for scenario in ("mesh-allocation", "matmul-multicore-reuse", "tracking"):
-            sim = self.sim(scenario)
+            sim = self.simulator(scenario)
             while sim.next():
-                view = json.loads(self.screen("status", "--json"))
+                view = self.json_of("status")
                 if not view["devices"]:
                     continue
-                [block] = breakdowns(self.screen("monitor", "-a", "-n", "1", "--bytes"))
+                [block] = breakdowns(self.output_of("monitor", "-a", "-n", "1", "--bytes"))
                 self.assertEqual(sorted(block), [device["id"] for device in view["devices"]])
                 self.assert_truth(sim, block, view)
             sim.close()
 
-    def test_all_devices_twice_a_second_by_its_old_name(self):
-        sim = self.sim_at("mesh-allocation", "tensor 2")
-        view = json.loads(self.screen("status", "--json"))
-        text = self.screen("-a", "-r", "500", "-n", "3", "--bytes", name="allocation_monitor_client")
+    def test_the_old_program_name_monitors_all_devices_twice_a_second(self):
+        sim = self.simulator_at("mesh-allocation", "tensor 2")
+        view = self.json_of("status")
+        text = self.output_of("-a", "-r", "500", "-n", "3", "--bytes", program="allocation_monitor_client")
         blocks = breakdowns(text)
         self.assertEqual([len(block) for block in blocks], [8, 8, 8])
         for block in blocks:
             self.assert_truth(sim, block, view)
         self.assertEqual(text.count("Memory Breakdown:"), 24)
 
-    def test_chosen_devices(self):
-        self.sim_at("mesh-allocation", "tensor 2")
-        [block] = breakdowns(self.screen("-d", "1", "-d", "3", "-n", "1", "--bytes", name="allocation_monitor_client"))
+    def test_monitor_shows_the_chosen_devices_only(self):
+        self.simulator_at("mesh-allocation", "tensor 2")
+        [block] = breakdowns(self.output_of("-d", "1", "-d", "3", "-n", "1", "--bytes", program="allocation_monitor_client"))
         self.assertEqual(sorted(block), [1, 3])
-        done = self.type("monitor", "-d", "99", "-n", "1")
+        done = self.ttmem("monitor", "-d", "99", "-n", "1")
         self.assertEqual((done.returncode, done.stdout), (1, ""))
         self.assertIn("there is no device 99", done.stderr)
 
-    def test_total_l1_is_that_of_the_worst_core(self):
-        self.sim_at("matmul-multicore-reuse", "first run")
-        worst = json.loads(self.screen("status", "--json"))["devices"][0]["l1_worst_core"]
-        text = self.screen("monitor", "-n", "1", "--bytes")
+    def test_total_l1_is_the_figure_of_the_fullest_core(self):
+        self.simulator_at("matmul-multicore-reuse", "first run")
+        worst = self.json_of("status")["devices"][0]["l1_worst_core"]
+        text = self.output_of("monitor", "-n", "1", "--bytes")
         self.assertRegex(text, rf"Total L1: +\[.*\] +{worst['used']} / +{worst['capacity']} .*headroom {worst['headroom']}")
 
     def test_a_mesh_tensor_of_32_mib_is_4_mib_on_each_of_8_devices(self):
-        sim = self.sim_at("mesh-allocation", "open")
+        sim = self.simulator_at("mesh-allocation", "open")
         before = {device["id"]: device["memory"]["dram"]["requested"]
-                  for device in json.loads(self.screen("status", "--json"))["devices"]}
+                  for device in self.json_of("status")["devices"]}
         sim.next()
         after = {device["id"]: device["memory"]["dram"]["requested"]
-                 for device in json.loads(self.screen("status", "--json"))["devices"]}
+                 for device in self.json_of("status")["devices"]}
         self.assertEqual({id: after[id] - before[id] for id in after}, {id: 4194304 for id in range(8)})
 
-    def test_on_a_terminal_it_is_redrawn_within_the_window(self):
-        self.sim_at("mesh-allocation", "tensor 2")
-        seen = self.on_a_terminal("monitor", "-a", "-r", "1", "-n", "3", NO_COLOR="1")
+    def test_on_a_terminal_monitor_redraws_within_the_window(self):
+        self.simulator_at("mesh-allocation", "tensor 2")
+        seen = self.terminal_output("monitor", "-a", "-r", "1", "-n", "3", NO_COLOR="1")
         pictures = seen.split("\x1b[H")[1:]
         self.assertEqual(len(pictures), 3)
         for picture in pictures:
             self.assertLess(picture.count("\n"), 24)
-            self.assertIn("more than the window shows", picture)
+            self.assertIn("window too small", picture)
             self.assertTrue(picture.endswith("\x1b[J"))
-        self.assertNotIn("more than the window", self.on_a_terminal("monitor", "-a", "-n", "1", rows=100))
+        self.assertNotIn("window too small", self.terminal_output("monitor", "-a", "-n", "1", rows=100))
 
 
 if __name__ == "__main__":
-    faces.main()
+    main()

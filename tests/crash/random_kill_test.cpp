@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Killed at random times: 400 times, by one thread, by several, and by threads that come and go.
+// Kills at random times: 400 kills of victims with one thread, several threads, and short-lived threads.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -26,7 +26,7 @@ Plan plan_of(uint64_t seed, uint32_t threads, bool short_threads) {
     return plan;
 }
 
-// Kills so many victims, each after a random number of operations, and then a random moment later.
+// Kills N victims, each after a random number of operations and a random pause.
 void kill_often(unsigned kills, Plan plan) {
     std::mt19937_64 rng(plan.seed);
     unsigned in_flight = 0;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The oracle outside: a page shared with the victim, in which it writes down each operation before and after the call.
-// It survives the victim, and what it says does not come from the client.
+// A log outside the segment, in a page shared with the victim. The victim logs each operation before and after the
+// call. The log survives the victim, and its content does not come from the client.
 
 #include <sys/mman.h>
 
@@ -19,14 +19,14 @@ constexpr uint32_t kPathCount = 4;  // the scopes that victims use: see kPaths i
 
 enum class Step : uint32_t { none = 0, allocating, live, freeing, freed };
 
-// One allocation of the victim. The owner that it reports is the number of its entry.
+// One allocation of the victim. The reported owner is the index of its entry.
 struct Entry {
     std::atomic<Step> step;
-    uint32_t by;  // the thread whose operation made the last step
+    uint32_t by;  // the thread that made the last step
     uint32_t path;
     uint8_t set;
-    segment::Kind kind;
-    uint16_t flags;
+    segment::AllocationKind kind;
+    segment::AllocationFlags flags;
     uint64_t address;
     uint64_t requested;
     uint64_t reserved;
@@ -34,17 +34,17 @@ struct Entry {
 
 struct ThreadLog {
     std::atomic<uint32_t> id;  // the kernel's thread id
-    std::atomic<uint64_t>
-        bulk;  // events of ending a set or a program, in which several entries are freed; 0: none
-    std::atomic<uint32_t> bad_free;    // freeing something a second time
+    // Events of an operation that ends a set or a program, and so frees several entries. 0: no such operation.
+    std::atomic<uint64_t> bulk;
+    std::atomic<uint32_t> bad_free;    // a second free of an allocation is in progress
     std::atomic<uint64_t> operations;  // completed
-    std::atomic<uint64_t> events;      // that the completed operations must have recorded
+    std::atomic<uint64_t> events;      // recorded by the completed operations
 };
 
 struct SharedLog {
-    std::atomic<uint32_t> ready;    // the segment is there
+    std::atomic<uint32_t> ready;    // the segment exists
     std::atomic<uint32_t> go;       // the test has opened it
-    std::atomic<uint32_t> stopped;  // threads that wait at a test point for the end
+    std::atomic<uint32_t> stopped;  // threads that wait at a test point for the kill
     ThreadLog thread[kMostThreads];
     Entry entry[kMostThreads * kEntriesPerThread];
 };

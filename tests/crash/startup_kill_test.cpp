@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Killed while the segment is being made: whoever finds it meets nothing, something unfinished, or a sound segment.
+// Kills while the segment is created. A reader must find nothing, an unfinished segment, or a valid one.
 
 #include <gtest/gtest.h>
 #include <signal.h>

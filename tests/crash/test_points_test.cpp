@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Killed at every named point of the hot path, where it can be said exactly what must be there afterwards. The points
-// are looked up in the sources, so that a new one without a line in the table below is noticed.
+// Kills at every named point of the hot path, where the exact state afterwards is known. The points are read from the
+// sources, so a new point without a line in the table below fails the test.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -29,13 +29,13 @@ using namespace ttmem;
 using namespace ttmem::crash;
 using testing::IsEmpty;
 
-// What a single thread that dies at a point has left.
+// The state that a single thread leaves if it dies at a point. A second free of the same allocation also reaches the
+// first point of a free; then neither ledger nor ring has it.
 struct Facts {
     enum class Event { none, allocation, free } event;
     bool in_ledger = false;
     bool in_ring = false;
-    bool counted = false;  // said only where the ledger has it
-    // A second free of the same comes to the first point of a free, and there neither ledger nor ring has anything.
+    bool counted = false;  // valid only if the ledger has the event
 };
 
 const std::map<std::string, Facts> kFacts = {
@@ -70,7 +70,7 @@ std::set<std::string> points_in_sources() {
     }
 }
 
-// Whoever comes to the point for the n-th time ends the process.
+// The thread that reaches the point for the n-th time kills the process.
 Plan kill_at(const std::string& point, unsigned nth, uint32_t threads) {
     Plan plan;
     plan.seed = nth * 31 + threads;
@@ -112,7 +112,7 @@ TEST(TestPoints, DeathOfASingleThreadLeavesExactlyWhatThePointSays) {
             ASSERT_THAT(verdict.problems, IsEmpty());
             ASSERT_EQ(verdict.in_flight.size(), facts.event == Facts::Event::none ? 0u : 1u);
             for (const InFlight& flight : verdict.in_flight) {
-                // Freeing again what is free reaches the first point of a free and no other.
+                // A second free of the same allocation reaches the first point of a free and no other.
                 EXPECT_TRUE(!flight.bad_free || point == "free: intent set");
                 EXPECT_EQ(segment::is_live(flight.event.generation), facts.event == Facts::Event::allocation);
                 EXPECT_EQ(flight.in_ledger, facts.in_ledger);
@@ -136,7 +136,7 @@ TEST(TestPoints, DeathOfOneOfSeveralThreadsLeavesAtMostOneEventOfEachInDoubt) {
     }
 }
 
-// Every thread is stopped at a point of its own, all of them in the middle of an event, and then comes the end.
+// Stops each thread at a different point, all in the middle of an event, and then kills the process.
 TEST(TestPoints, OneEventOfEachThreadInFlightAtTheSameTimeIsToldApart) {
     std::vector<std::string> points;
     for (const auto& [point, facts] : kFacts) {

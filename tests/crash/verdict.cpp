@@ -25,7 +25,7 @@ namespace {
 
 constexpr uint32_t kEntries = kMostThreads * kEntriesPerThread;
 
-// The bytes themselves: the reader does not show the generation of a free slot.
+// Reads the bytes directly, because the reader does not show the generation of a free slot.
 class Raw {
 public:
     explicit Raw(int file) {
@@ -40,7 +40,7 @@ public:
 
     const segment::Header& header() const { return *reinterpret_cast<const segment::Header*>(start_); }
     uint64_t generation(uint32_t slot) const { return at(slot).generation(); }
-    // Whose the slot is, or was last: a free slot keeps its payload until it is used again.
+    // The current or last owner of the slot. A free slot keeps its payload until it is reused.
     uint64_t last_owner(uint32_t slot) const {
         uint64_t payload[segment::LedgerSlot::kPayloadWords];
         for (size_t i = 0; i < segment::LedgerSlot::kPayloadWords; ++i) {
@@ -95,7 +95,7 @@ private:
     Verdict verdict_;
     std::map<uint32_t, SlotRef> ledger_;                  // by entry
     std::map<uint32_t, std::vector<uint32_t>> in_doubt_;  // entries, by worker
-    std::map<uint32_t, std::set<uint64_t>> ring_events_;  // packed SlotRefs kept, by line
+    std::map<uint32_t, std::set<uint64_t>> ring_events_;  // packed SlotRefs of the kept events, by line
 };
 
 Allocation as_logged(const Entry& entry, uint32_t index) {
@@ -110,7 +110,7 @@ Allocation as_logged(const Entry& entry, uint32_t index) {
     return a;
 }
 
-// Every live slot is one of the log's allocations, field by field, and each is there once.
+// Every live slot must match one allocation of the log in all fields, and each allocation appears once.
 void Examination::read_ledger() {
     reader_.for_each_live([&](SlotRef ref, const Allocation& a) {
         if (a.owner >= kEntries) {
@@ -132,7 +132,7 @@ void Examination::read_ledger() {
     });
 }
 
-// What is not being changed right now is in the ledger or not, as the log says.
+// An allocation that is not being changed must be in the ledger exactly if the log has it as live.
 void Examination::check_entries() {
     for (uint32_t i = 0; i < kEntries; ++i) {
         const Entry& entry = log_.entry[i];
@@ -171,7 +171,7 @@ void Examination::check_record(uint32_t line, const Event& event) {
         return complain("a record has no type that was written");
     }
     if (event.slot.slot >= reader_.slots_used() || segment::is_live(event.slot.generation) != is_allocation ||
-        event.kind > segment::Kind::cb || event.set >= segment::kMaxSets) {
+        event.kind > segment::AllocationKind::cb || event.set >= segment::kMaxSets) {
         return complain("a record is not sound");
     }
     if (raw_.generation(event.slot.slot) < event.slot.generation) {
@@ -186,8 +186,8 @@ void Examination::check_rings() {
     if (cursor.kept() + cursor.lost() != reader_.events_written()) {
         complain("kept and lost records are not those that were written");
     }
-    // The log knows what the completed operations have written; one more may have been on its way, or a few in bulk.
-    uint64_t least = 1;  // the shared set was opened before
+    // The log has the events of completed operations. One more event may have been in progress, or several in bulk.
+    uint64_t least = 1;  // the shared set was opened earlier
     uint64_t most = 1;
     for (uint32_t worker = 0; worker < kMostThreads; ++worker) {
         const uint64_t events = log_.thread[worker].events.load();
@@ -200,7 +200,7 @@ void Examination::check_rings() {
     }
 }
 
-// The intent names the one event in flight, and whether the ledger has it can be told from the slot alone.
+// The intent names the single event in flight. The slot shows whether the ledger has it.
 std::optional<InFlight> Examination::examine_intent(uint32_t worker, SlotRef event) {
     InFlight flight;
     flight.worker = worker;
@@ -225,7 +225,8 @@ std::optional<InFlight> Examination::examine_intent(uint32_t worker, SlotRef eve
     flight.in_ledger = now == event.generation;
     const bool is_allocation = segment::is_live(event.generation);
     const Step step = is_allocation ? Step::allocating : Step::freeing;
-    // The entry it belongs to: the one at the slot, or, where an allocation is not there yet, the one in doubt.
+    // The entry of the event: the one in the slot or, for an allocation that is not in the ledger yet, the one in
+    // doubt.
     uint64_t index = kEntries;
     if (flight.in_ledger || !is_allocation) {
         index = raw_.last_owner(event.slot);
@@ -270,8 +271,8 @@ void Examination::check_intents() {
     }
 }
 
-// Pools equal the sums of the ledger, but for events in flight that the ledger has and the pool does not: each figure
-// may lack any of these.
+// Pools must equal the sums of the ledger, except for events in flight that the ledger has. Each figure of a pool may
+// lack any of these.
 bool lags(uint64_t pool, uint64_t sum, const std::vector<uint64_t>& missing) {
     for (uint32_t subset = 0; subset < 1u << missing.size(); ++subset) {
         uint64_t value = pool;
@@ -288,7 +289,7 @@ bool lags(uint64_t pool, uint64_t sum, const std::vector<uint64_t>& missing) {
 void Examination::check_pools() {
     test::Pools pools = test::pools_of(reader_.totals());
     test::Pools sums = test::pools_of(reader_.totals_from_ledger());
-    std::map<std::pair<uint32_t, segment::Kind>, std::vector<test::Pools::mapped_type>> missing;
+    std::map<std::pair<uint32_t, segment::AllocationKind>, std::vector<test::Pools::mapped_type>> missing;
     for (InFlight& flight : verdict_.in_flight) {
         if (!flight.allocation || !flight.in_ledger) {
             continue;
@@ -308,7 +309,7 @@ void Examination::check_pools() {
             change.planned = -change.planned;
             change.views = -change.views;
         }
-        const std::pair<uint32_t, segment::Kind> key{a.set, a.kind};
+        const std::pair<uint32_t, segment::AllocationKind> key{a.set, a.kind};
         missing[key].push_back(change);
         flight.counted = pools[key] == sums[key];
     }

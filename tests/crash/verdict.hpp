@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What a dead process left, compared with what it wrote down outside: every slot and record is sound, and ledger and
-// log differ in at most one event a thread, which its intent word names.
+// Compares the segment of a dead process with the log. Every slot and record must be valid, and ledger and log may
+// differ in at most one event per thread, which the intent word of that thread names.
 
 #include <cstdint>
 #include <optional>
@@ -21,9 +21,9 @@ struct InFlight {
     segment::SlotRef event;
     bool in_ledger = false;
     bool in_ring = false;
-    bool bad_free = false;  // a free of something that was free already: it changes nothing
-    std::optional<segment::Allocation> allocation;  // as the log says; nothing for a bad free
-    // Counted in the pool: known only where no other event was in flight.
+    bool bad_free = false;  // a free of something that is already free, which changes nothing
+    std::optional<segment::Allocation> allocation;  // from the log; absent for a bad free
+    // Counted in the pool. Known only if no other event was in flight.
     bool counted = false;
 };
 

@@ -21,7 +21,7 @@
 
 namespace ttmem::crash {
 
-using segment::Kind;
+using segment::AllocationKind;
 
 namespace {
 
@@ -42,7 +42,7 @@ thread_local uint32_t t_worker = 0;
 
 void at_point(const char* name) { g_plan.at_point(t_worker, name); }
 
-// What workers leave for others to free.
+// Allocations that a worker leaves for other workers to free.
 std::mutex g_exchange_mutex;
 std::vector<Owned> g_exchange;
 
@@ -57,11 +57,11 @@ public:
           rng_(g_plan.seed * kMostThreads + number),
           next_entry_(number * kEntriesPerThread) {}
 
-    // False: no room in the log for more.
+    // Returns false if the log is full.
     bool work(uint64_t operations);
 
 private:
-    Entry& begin(Kind kind, ttmem_set set);
+    Entry& begin(AllocationKind kind, ttmem_set set);
     void end(Entry& entry, uint64_t events);
     void finish(uint64_t events);
     void allocate();
@@ -88,13 +88,13 @@ private:
     ttmem_handle freed_ = 0;
 };
 
-Entry& Worker::begin(Kind kind, ttmem_set set) {
+Entry& Worker::begin(AllocationKind kind, ttmem_set set) {
     Entry& entry = log_.entry[next_entry_];
     entry.by = number_;
     entry.path = static_cast<uint32_t>(rng_() % kPathCount);
     entry.set = static_cast<uint8_t>(set & 0xff);
     entry.kind = kind;
-    entry.flags = 0;
+    entry.flags = {};
     entry.address = rng_() % (1 << 30);
     entry.requested = rng_() % (1 << 24);
     entry.reserved = entry.requested + rng_() % 4096;
@@ -106,7 +106,7 @@ Entry& Worker::begin(Kind kind, ttmem_set set) {
     return entry;
 }
 
-// The allocation is known to have been recorded.
+// Call when the allocation has been recorded.
 void Worker::end(Entry& entry, uint64_t events) {
     entry.step.store(Step::live, std::memory_order_release);
     for (const char* scope : kPaths[entry.path]) {
@@ -118,8 +118,8 @@ void Worker::end(Entry& entry, uint64_t events) {
     finish(events);
 }
 
-// The log is written by plain stores in order, which is what a process that is killed leaves: a locked instruction a
-// step would take so long that hardly any kill would meet an event.
+// Plain stores in program order are enough, because a killed process leaves all stores that it made. A locked
+// instruction per step would be so slow that few kills would hit an event.
 void Worker::finish(uint64_t events) {
     mine_.events.store(mine_.events.load(std::memory_order_relaxed) + events, std::memory_order_release);
     mine_.operations.store(mine_.operations.load(std::memory_order_relaxed) + 1, std::memory_order_release);
@@ -128,23 +128,26 @@ void Worker::finish(uint64_t events) {
 void Worker::allocate() {
     const bool own = own_ != 0 && rng_() % 2 == 0;
     const ttmem_set set = own ? own_ : shared_;
-    Entry& entry = begin(static_cast<Kind>(rng_() % 2), set);  // DRAM or L1
+    Entry& entry = begin(static_cast<AllocationKind>(rng_() % 2), set);  // DRAM or L1
     const uint64_t sort = rng_() % 10;
-    entry.flags = sort == 0 ? segment::kPlanned : sort == 1 ? segment::kView : 0;
+    entry.flags = sort == 0   ? segment::AllocationFlag::planned
+                  : sort == 1 ? segment::AllocationFlag::view
+                              : segment::AllocationFlag::none;
     entry.step.store(Step::allocating, std::memory_order_release);
     const ttmem_handle handle =
-        ttmem_allocate(set, static_cast<uint32_t>(entry.kind) | static_cast<uint32_t>(entry.flags) << 8,
+        ttmem_allocate(set, static_cast<uint32_t>(entry.kind) | uint32_t{entry.flags.bits} << 8,
                        entry.address, entry.requested, entry.reserved, next_entry_);
     (own ? in_own_ : live_).push_back({next_entry_, handle});
     end(entry, 1);
 }
 
-// Every program's id is the first entry of it, so that owners stay unique: one circular buffer a program.
+// The id of a program is the index of its first entry, so that owners stay unique. Each program has one circular
+// buffer.
 void Worker::allocate_of_program() {
     if (!of_program_.empty()) {
         return end_program();
     }
-    Entry& entry = begin(Kind::cb, shared_);
+    Entry& entry = begin(AllocationKind::cb, shared_);
     const ttmem_cores cores = test::rectangle(0, 0, 7, 7);
     entry.reserved = entry.requested * 64;
     program_ = next_entry_;

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Disorder: everything comes and goes in any order, and at each quiet point the view equals the truth.
+"""Random disorder: processes and daemons start and end in any order, and at each quiet point the view equals the truth.
 
-The order is that of a seed (TTMEM_CHAOS_SEED), so that what was seen once can be seen again.
+The order follows from a seed (TTMEM_CHAOS_SEED), so that a failure can be repeated.
 """
 
 import contextlib
@@ -12,13 +12,16 @@ import signal
 import socket
 import sys
 
-import host
-from host import wait_until
+from harness.figures import figures_by_process, figures_of, sum_of
+from harness.simulator import Simulator
+from harness.test_case import TestCase, main
+from harness.tracked_process import TrackedProcess
+from harness.waiting import wait_until
 
 ROUNDS = 500
 MOST_PROCESSES = 8
 
-# A process with its own books: `truth()` is what it would have to be.
+# A process that keeps its own account: `truth()` is what the daemon must show.
 BOOKKEEPER = """
 import random
 rng = random.Random({seed})
@@ -49,95 +52,95 @@ work(200)
 """
 
 
-class Chaos(host.TestCase):
+class Chaos(TestCase):
     def setUp(self):
         super().setUp()
         self.random = random.Random(int(os.environ.get("TTMEM_CHAOS_SEED", "2026")))
-        self.clients: list[host.Client] = []
-        self.sims: list[host.Sim] = []
-        self.children: dict[int, int] = {}  # forked, and silent
-        self.the_daemon = self.daemon()
-        self.done: list[str] = []
+        self.clients: list[TrackedProcess] = []
+        self.sims: list[Simulator] = []
+        self.children: dict[int, int] = {}  # forked, and idle
+        self.current_daemon = self.daemon()
+        self.actions_taken: list[str] = []
 
     def test_at_each_quiet_point_the_view_equals_the_truth(self):
-        deeds = [self.start_client, self.start_client, self.start_sim, self.work, self.work, self.step_sim,
-                 self.step_sim, self.kill_someone, self.end_someone, self.fork_a_child, self.kill_a_child,
-                 self.kill_the_daemon, self.stop_the_daemon, self.cut_connections, self.announce_nonsense]
+        actions = [self.start_client, self.start_client, self.start_sim, self.work, self.work, self.step_sim,
+                 self.step_sim, self.kill_one, self.end_one, self.fork_child, self.kill_child,
+                 self.kill_daemon, self.suspend_daemon, self.cut_connections, self.announce_nonsense]
         try:
             for _ in range(ROUNDS):
                 for _ in range(self.random.randrange(1, 6)):
-                    deed = self.random.choice(deeds)
-                    self.done.append(deed.__name__)
-                    deed()
-                self.be_quiet()
+                    action = self.random.choice(actions)
+                    self.actions_taken.append(action.__name__)
+                    action()
+                self.check_quiet_point()
         except BaseException:
-            print("what was done:", " ".join(self.done), file=sys.stderr)
+            print("actions:", " ".join(self.actions_taken), file=sys.stderr)
             raise
-        self.assertEqual(set(self.done), {deed.__name__ for deed in deeds})  # else the seed is a poor one
+        self.assertEqual(set(self.actions_taken), {action.__name__ for action in actions}, "this seed does not cover all actions")
         for one in self.clients + self.sims:
-            one.end()
-        self.assertEqual(self.the_daemon.get("/v1/self")["defects"], 0)
+            one.finish()
+        self.assertEqual(self.current_daemon.get("/v1/self")["defects"], 0)
 
-    def be_quiet(self):
+    def check_quiet_point(self):
         pids = {one.pid for one in self.clients + self.sims}
         for client in self.clients:
-            client.do("")
-        wait_until(lambda: set(self.the_daemon.pids()) == pids, f"{pids} are there, and nobody else")
+            client.run("")
+        wait_until(lambda: set(self.current_daemon.pids()) == pids, f"exactly {pids} are tracked")
         truth = {client.pid: {device: {kind: tuple(figures) for kind, figures in memory.items()} for device, memory
-                              in client.do("answer = truth()").items()} for client in self.clients}
+                              in client.run("answer = truth()").items()} for client in self.clients}
         truth |= {sim.pid: sim.truth for sim in self.sims}
-        view = self.the_daemon.view()
-        self.assertEqual(host.figures_by_process(view), truth)
-        self.assertEqual(host.figures_of(view["devices"]), host.sum_of(truth.values()))
+        view = self.current_daemon.view()
+        self.assertEqual(figures_by_process(view), truth)
+        self.assertEqual(figures_of(view["devices"]), sum_of(truth.values()))
         self.assertEqual([one for one in view["inexact"] if one["pid"] in pids], [])
         dead = [(one["process"]["pid"], one["process"]["start_time_ns"])
-                for one in self.the_daemon.get("/v1/post-mortems")["post_mortems"]]
-        self.assertEqual(len(dead), len(set(dead)), "nobody dies twice")
+                for one in self.current_daemon.get("/v1/post-mortems")["post_mortems"]]
+        self.assertEqual(len(dead), len(set(dead)), "no process has two post-mortems")
 
     def start_client(self):
         if len(self.clients) < MOST_PROCESSES:
             asics = self.random.sample(range(4), self.random.randrange(1, 4))
-            self.clients.append(self.client(BOOKKEEPER.format(seed=self.random.random(), asics=asics)))
+            self.clients.append(self.tracked_process(BOOKKEEPER.format(seed=self.random.random(), asics=asics)))
 
     def start_sim(self):
         if len(self.sims) < 3:
-            self.sims.append(self.sim("multi-thread", "--devices", self.random.choice(("8", "2,3", "0,1,6")), "--seed",
+            self.sims.append(self.simulator("multi-thread", "--devices", self.random.choice(("8", "2,3", "0,1,6")), "--seed",
                                       str(self.random.randrange(1000))))
             self.assertTrue(self.sims[-1].next())
 
     def work(self):
-        """All of them, while the next things happen."""
+        """Lets all processes work while the next actions happen."""
         for client in self.clients:
-            client.begin(f"work({self.random.randrange(1, 4000)})")
+            client.start(f"work({self.random.randrange(1, 4000)})")
 
     def step_sim(self):
         if self.sims:
             sim = self.random.choice(self.sims)
             if not sim.next():
-                sim.end()
+                sim.finish()
                 sim.close()
                 self.sims.remove(sim)
 
-    def kill_someone(self):
+    def kill_one(self):
         if self.clients + self.sims:
             victim = self.random.choice(self.clients + self.sims)
             if victim in self.clients:
-                victim.tell("while True: work(100)")  # in the middle of an event, if it comes to that
+                victim.send("while True: work(100)")  # so that it may die in the middle of an event
             victim.close()
             (self.clients if victim in self.clients else self.sims).remove(victim)
 
-    def end_someone(self):
+    def end_one(self):
         if self.clients:
             client = self.clients.pop(self.random.randrange(len(self.clients)))
-            client.do("")
-            client.end()
+            client.run("")
+            client.finish()
             client.close()
 
-    def fork_a_child(self):
-        """Which holds its parent's segment, and does nothing."""
+    def fork_child(self):
+        """The child holds the segment of its parent, and does nothing."""
         if self.clients and len(self.children) < MOST_PROCESSES:
             parent = self.random.choice(self.clients)
-            child = parent.do("""
+            child = parent.run("""
                 answer = os.fork()
                 if answer == 0:
                     signal.pause()
@@ -145,7 +148,7 @@ class Chaos(host.TestCase):
             self.children[child] = parent.pid
             self.addCleanup(self.end_child, child)
 
-    def kill_a_child(self):
+    def kill_child(self):
         if self.children:
             self.end_child(self.random.choice(list(self.children)))
 
@@ -153,25 +156,25 @@ class Chaos(host.TestCase):
         if self.children.pop(child, None) is not None:
             os.kill(child, signal.SIGKILL)
 
-    def kill_the_daemon(self):
-        self.assertIsNone(self.the_daemon.process.poll())
-        self.assertEqual(self.the_daemon.said_wrong(), "")
-        self.the_daemon.close()
-        self.the_daemon = self.daemon()
+    def kill_daemon(self):
+        self.assertIsNone(self.current_daemon.process.poll())
+        self.assertEqual(self.current_daemon.error_text(), "")
+        self.current_daemon.close()
+        self.current_daemon = self.daemon()
 
-    def stop_the_daemon(self):
-        """While things happen."""
-        os.kill(self.the_daemon.pid, signal.SIGSTOP)
+    def suspend_daemon(self):
+        """Processes work, start and end while the daemon is suspended."""
+        os.kill(self.current_daemon.pid, signal.SIGSTOP)
         self.work()
         self.start_client()
-        self.kill_someone()
-        os.kill(self.the_daemon.pid, signal.SIGCONT)
+        self.kill_one()
+        os.kill(self.current_daemon.pid, signal.SIGCONT)
 
     def cut_connections(self):
         for request in (b"GET /v1/alloc", b"GET /v1/allocations?limit=10000 HTTP/1.1\r\nHost: x\r\n\r\n",
                         b"GET /v1/stream HTTP/1.1\r\nHost: x\r\n\r\n", b"\x00\xff" * 100, b""):
             connection = socket.socket(socket.AF_UNIX)
-            connection.connect(self.the_daemon.api)
+            connection.connect(self.current_daemon.api)
             connection.sendall(request)
             if request.startswith(b"GET /v1/allocations"):
                 connection.recv(100)  # in the middle of the answer
@@ -180,11 +183,11 @@ class Chaos(host.TestCase):
     def announce_nonsense(self):
         for words in (None, b"", b"\x01", b"nonsense" * 50):
             with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as connection:
-                connection.connect(self.the_daemon.directory.announce)
+                connection.connect(self.current_daemon.directory.announce)
                 if words is not None:
                     with contextlib.suppress(BrokenPipeError, ConnectionResetError):
                         connection.send(words)
 
 
 if __name__ == "__main__":
-    host.main()
+    main()

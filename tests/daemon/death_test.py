@@ -1,40 +1,40 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Death is seen, of the right process, and of no other; what it held is known afterwards."""
+"""The daemon notices the death of the right process and of no other, and keeps what the process held."""
 
 import os
 import signal
 
-import host
-from host import wait_until
+from harness.daemon import Daemon
+from harness.figures import figures_of
+from harness.processes import segments_of, state_of
+from harness.test_case import TestCase, main
+from harness.tracked_process import TrackedProcess
+from harness.users import STRANGER, needs_other_users
+from harness.waiting import TIMEOUT, wait_until
 
 HOLDER = "allocate(open_set([device({asic:#x})]), DRAM, 1048640, {requested}, {used})"
-
-
-def state_of(pid: int) -> str:
-    with open(f"/proc/{pid}/stat", encoding="utf-8") as file:
-        return file.read().rpartition(")")[2].split()[0]
 
 
 def threads_of(pid: int) -> int:
     return len(os.listdir(f"/proc/{pid}/task"))
 
 
-class DeathCase(host.TestCase):
-    def holder(self, asic: int, used: int = 12288, requested: int = 1000, **options) -> host.Client:
-        return self.client(HOLDER.format(asic=asic, used=used, requested=requested), **options)
+class DeathCase(TestCase):
+    def holder(self, asic: int, used: int = 12288, requested: int = 1000, **options) -> TrackedProcess:
+        return self.tracked_process(HOLDER.format(asic=asic, used=used, requested=requested), **options)
 
-    def used(self, daemon: host.Daemon) -> dict:
-        """{ASIC id: bytes of DRAM} of what is not nothing."""
+    def used(self, daemon: Daemon) -> dict:
+        """{ASIC id: bytes of DRAM}, without zeros."""
         return {int(device, 16): memory["dram"][0]
-                for device, memory in host.figures_of(daemon.view()["devices"]).items()}
+                for device, memory in figures_of(daemon.view()["devices"]).items()}
 
 
 class Death(DeathCase):
     def test_a_killed_process_leaves_the_totals_and_its_post_mortem_is_what_it_held(self):
         daemon = self.daemon()
         bystander = self.holder(0xa1)
-        sim = self.sim("crash")
+        sim = self.simulator("crash")
         while sim.step != "holding":
             self.assertTrue(sim.next())
         held = sim.truth
@@ -44,7 +44,7 @@ class Death(DeathCase):
         process = next(one for one in before["processes"] if one["pid"] == sim.pid)
         self.assertEqual(daemon.get("/v1/post-mortems")["post_mortems"], [])
         sim.proceed()
-        self.assertEqual(sim.process.wait(host.PATIENCE), -signal.SIGKILL)
+        self.assertEqual(sim.process.wait(TIMEOUT), -signal.SIGKILL)
         daemon.wait_for_death(sim.pid)
         self.assertEqual(self.used(daemon), {0xa1: 12288})
 
@@ -55,11 +55,11 @@ class Death(DeathCase):
         self.assertEqual(summary["process"]["state"], "dead")
         self.assertEqual(summary["process"]["start_time_ns"], process["start_time_ns"])
         self.assertEqual({asic_ids[number]: memory for number, memory
-                          in host.figures_of(summary["process"]["devices"], "id").items()}, held)
+                          in figures_of(summary["process"]["devices"], "id").items()}, held)
         whole = daemon.get(f"/v1/post-mortems?pid={sim.pid}")["post_mortem"]
         self.assertEqual(whole["summary"], summary)
         self.assertEqual(whole["in_flight"], [])
-        # A mesh of 8 in lockstep: what is counted once is the same on each. Circular buffers are on each by themselves.
+        # A mesh of 8 in lockstep: buffers count once and are the same on each device. Circular buffers are per device.
         on_one = next(iter(held.values()))
         by_kind = {group["key"]: group["used"] for group in whole["by_kind"]}
         for kind in ("dram", "l1", "l1_small", "trace"):
@@ -68,11 +68,11 @@ class Death(DeathCase):
         self.assertEqual(sizes, sorted(sizes, reverse=True))
         self.assertEqual((whole["largest"][0]["kind"], whole["largest"][0]["requested"]), ("dram", 33_554_432))
         self.assertIn("decoder.7", whole["by_name"][0]["key"])
-        bystander.end()
+        bystander.finish()
 
-    def test_the_failures_of_the_dead_are_kept(self):
+    def test_a_post_mortem_keeps_the_failures_of_its_process(self):
         daemon = self.daemon()
-        sim = self.sim("oom-dram")
+        sim = self.simulator("oom-dram")
         while sim.next() and not (sim.pid in daemon.pids() and
                                   daemon.get(f"/v1/failures?pid={sim.pid}")["total"]):
             pass
@@ -85,17 +85,17 @@ class Death(DeathCase):
         self.assertEqual([failure["requested"] for failure in whole["failures"]],
                          [failure["requested"] for failure in before["failures"]])
 
-    def test_who_has_freed_all_and_ends_in_peace_holds_nothing(self):
+    def test_a_process_that_freed_everything_holds_nothing_in_its_post_mortem(self):
         daemon = self.daemon()
-        client = self.client("held = allocate(open_set([device(0xa2)]), DRAM, 1048640, 1000, 12288)")
+        client = self.tracked_process("held = allocate(open_set([device(0xa2)]), DRAM, 1048640, 1000, 12288)")
         daemon.wait_for(client.pid)
-        client.do("free(held)")
-        client.end()
+        client.run("free(held)")
+        client.finish()
         daemon.wait_for_death(client.pid)
         whole = daemon.get(f"/v1/post-mortems?pid={client.pid}")["post_mortem"]
         self.assertEqual((whole["summary"]["allocations"], whole["largest"], whole["summary"]["exact"]), (0, [], True))
 
-    def test_a_zombie_is_dead(self):
+    def test_a_zombie_counts_as_dead(self):
         daemon = self.daemon()
         client = self.holder(0xa3)
         daemon.wait_for(client.pid)
@@ -103,59 +103,58 @@ class Death(DeathCase):
         os.kill(client.pid, signal.SIGKILL)
         daemon.wait_for_death(client.pid)
         self.assertEqual(self.used(daemon), {})
-        self.assertEqual(state_of(client.pid), "Z")  # nobody has waited for it yet
-        # Also for a daemon that has never seen it alive.
+        self.assertEqual(state_of(client.pid), "Z")  # the test has not waited for it yet
+        # The same holds for a daemon that never saw it alive.
         daemon.stop()
         bystander = self.holder(0xa8)
         late = self.daemon()
-        late.wait_for(bystander.pid)  # found in the same look
+        late.wait_for(bystander.pid)  # found in the same scan
         self.assertEqual((late.pids(), self.used(late)), ([bystander.pid], {0xa8: 12288}))
         self.assertEqual(state_of(client.pid), "Z")
-        bystander.end()
+        bystander.finish()
 
     def test_a_process_whose_main_thread_has_exited_is_alive(self):
         daemon = self.daemon()
         client = self.holder(0xa4)
         daemon.wait_for(client.pid)
-        # From here on a second thread does what it is told.
-        client.tell("""
+        # From here on a second thread runs what the test sends.
+        client.send("""
             import threading
-            threading.Thread(target=Client._obey, args=(None, globals())).start()
+            threading.Thread(target=serve, args=(globals(),)).start()
             ctypes.CDLL(None).pthread_exit(None)
             """)
         wait_until(lambda: state_of(client.pid) == "Z" and threads_of(client.pid) > 1, "its main thread has exited")
-        client.do("more = allocate(open_set([device(0xa4)]), DRAM, 2097152, 1000, 24576)")
+        client.run("more = allocate(open_set([device(0xa4)]), DRAM, 2097152, 1000, 24576)")
         self.assertEqual(self.used(daemon), {0xa4: 12288 + 24576})
-        client.do("free(more)")
+        client.run("free(more)")
         self.assertEqual(self.used(daemon), {0xa4: 12288})
-        # Also for a daemon that comes later.
+        # The same holds for a daemon that starts later.
         daemon.stop()
         late = self.daemon()
         late.wait_for(client.pid)
         self.assertEqual(self.used(late), {0xa4: 12288})
         self.assertEqual(late.get("/v1/post-mortems")["post_mortems"], [])
-        client.end()
+        client.finish()
         late.wait_for_death(client.pid)
 
-    def test_another_users_process_is_alive_until_it_dies(self):
-        if self.needs_users():
-            return
+    @needs_other_users
+    def test_a_process_of_another_user_is_alive_until_it_dies(self):
         daemon = self.daemon()
-        client = self.holder(0xa5, uid=host.STRANGER)
+        client = self.holder(0xa5, uid=STRANGER)
         daemon.wait_for(client.pid)
-        self.assertEqual(daemon.view()["processes"][0]["uid"], host.STRANGER)
+        self.assertEqual(daemon.view()["processes"][0]["uid"], STRANGER)
         audits = daemon.get("/v1/self")["audits"]
-        wait_until(lambda: daemon.get("/v1/self")["audits"] > audits + 2, "the daemon has looked after it some times")
+        wait_until(lambda: daemon.get("/v1/self")["audits"] > audits + 2, "the daemon has scanned some more times")
         self.assertEqual(self.used(daemon), {0xa5: 12288})
         client.kill()
         daemon.wait_for_death(client.pid)
         self.assertEqual(self.used(daemon), {})
 
-    def test_a_re_used_pid_is_another_process(self):
+    def test_a_reused_pid_is_another_process(self):
         daemon = self.daemon()
         first = self.holder(0xa6)
         daemon.wait_for(first.pid)
-        # The daemon learns of the death only when the number is somebody else's already.
+        # The daemon learns of the death only after the pid belongs to another process.
         os.kill(daemon.pid, signal.SIGSTOP)
         first.kill()
         with open("/proc/sys/kernel/ns_last_pid", "w", encoding="utf-8") as file:
@@ -163,12 +162,12 @@ class Death(DeathCase):
         second = self.holder(0xa7, used=24576)
         self.assertEqual(second.pid, first.pid, "the kernel gave another number, so this shows nothing")
         os.kill(daemon.pid, signal.SIGCONT)
-        wait_until(lambda: self.used(daemon) == {0xa7: 24576}, "the second one is there, and the first is not")
+        wait_until(lambda: self.used(daemon) == {0xa7: 24576}, "the second process is tracked, and the first is not")
         self.assertEqual(daemon.pids(), [second.pid])
         summaries = daemon.get("/v1/post-mortems")["post_mortems"]
         self.assertEqual([one["process"]["pid"] for one in summaries], [first.pid])
         self.assertEqual([held["memory"]["dram"]["used"] for held in summaries[0]["process"]["devices"]], [12288])
-        second.end()
+        second.finish()
 
 
 class Forks(DeathCase):
@@ -182,26 +181,26 @@ class Forks(DeathCase):
     def test_a_forked_child_that_inherited_the_descriptor_is_not_its_parent(self):
         daemon = self.daemon()
         parent = self.holder(0xb1)
-        child = parent.do(self.FORK)
+        child = parent.run(self.FORK)
         self.addCleanup(os.kill, child, signal.SIGKILL)
         daemon.wait_for(parent.pid)
         self.assertEqual(daemon.pids(), [parent.pid])
         parent.kill()
         daemon.wait_for_death(parent.pid)
-        self.assertTrue(self.holds_a_segment(child))
+        self.assertEqual(segments_of(child), 1)
         self.assertEqual((daemon.pids(), self.used(daemon)), ([], {}))
-        # It keeps nothing alive, for a daemon that never knew the parent neither.
+        # It keeps nothing alive, also for a daemon that never knew the parent.
         daemon.stop()
         other = self.holder(0xb2)
         late = self.daemon()
-        late.wait_for(other.pid)  # found in the same look
+        late.wait_for(other.pid)  # found in the same scan
         self.assertEqual((late.pids(), self.used(late)), ([other.pid], {0xb2: 12288}))
-        other.end()
+        other.finish()
 
-    def test_a_forked_child_that_allocates_is_a_process_of_its_own(self):
+    def test_a_forked_child_that_allocates_is_tracked_as_its_own_process(self):
         daemon = self.daemon()
         parent = self.holder(0xb3)
-        child = parent.do("""
+        child = parent.run("""
             ready, tell = os.pipe()
             child = os.fork()
             if child == 0:
@@ -220,10 +219,6 @@ class Forks(DeathCase):
         daemon.wait_for_death(child)
         self.assertEqual(self.used(daemon), {})
 
-    def holds_a_segment(self, pid: int) -> bool:
-        links = (os.readlink(f"/proc/{pid}/fd/{number}") for number in os.listdir(f"/proc/{pid}/fd"))
-        return any(link.startswith("/memfd:ttmem") for link in links)
-
 
 if __name__ == "__main__":
-    host.main()
+    main()

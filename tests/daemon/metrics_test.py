@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""/metrics: promtool accepts it, a real Prometheus server reads the truth from it, and what is built on it names what is there."""
+"""/metrics: promtool accepts it, a real Prometheus server reads the truth, and rules and dashboard use existing metrics."""
 
 import contextlib
 import http.client
@@ -12,13 +12,16 @@ import socket
 import subprocess
 import tempfile
 import urllib.parse
+from unittest import mock
 
-import host
-from asking import UnixConnection
-from host import PATIENCE, wait_until
+from harness.daemon import Daemon
+from harness.http_client import http_get_text
+from harness.programs import ROOT
+from harness.test_case import TestCase, main
+from harness.tracked_process import TrackedProcess
+from harness.waiting import TIMEOUT, wait_until
 
-SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-PACKAGING = os.path.join(SOURCE, "packaging")
+PACKAGING = os.path.join(ROOT, "packaging")
 RULES = os.path.join(PACKAGING, "prometheus", "ttmem.rules.yml")
 TOKEN = "a-token-of-some-length"
 
@@ -27,13 +30,13 @@ held_in = open_set([device({asic:#x})])
 allocate(held_in, DRAM, 1048640, {requested}, {used})
 load_kernel(held_in, 7, KERNEL_FABRIC, 512)
 """
-# As struct ttmem_failure of ttmem.h.
+# As struct ttmem_out_of_memory of ttmem.h.
 FAIL = """
 import struct
-library.ttmem_allocation_failed(struct.pack("<IIQQQQQQHHI", held_in, DRAM, 4096, 4096, 64, 64, 0, 0, 0, 0, 0))
+library.ttmem_allocation_failed(struct.pack("<IIQQQQ", held_in, DRAM, 4096, 4096, 64, 64))
 """
 
-# What the driver shows of one wormhole chip, and what the metrics make of it.
+# The files of the driver for one wormhole chip, and the metrics that result.
 ATTRIBUTES = {"tt_card_type": "n300", "tt_serial": "0100014511702001", "tt_asic_id": "A51C000000000001",
               "tt_aiclk": "1000", "tt_axiclk": "900", "tt_arcclk": "540", "tt_fw_bundle_ver": "18.10.0.0",
               "tt_heartbeat": "1000", "tt_therm_trip_count": "2"}
@@ -50,16 +53,6 @@ def program(name: str) -> str:
     return path
 
 
-def scrape(where: str | int, path: str = "/metrics", **headers: str) -> tuple[int, str, str]:
-    """Status, content type and text."""
-    connection = UnixConnection(where) if isinstance(where, str) else \
-        http.client.HTTPConnection("127.0.0.1", where, timeout=PATIENCE)
-    with contextlib.closing(connection):
-        connection.request("GET", path, headers=headers)
-        response = connection.getresponse()
-        return response.status, response.headers["Content-Type"], response.read().decode()
-
-
 def names_of(text: str) -> set[str]:
     return set(re.findall(r"^# HELP (\S+) \S", text, re.MULTILINE))
 
@@ -70,8 +63,8 @@ def series_of(text: str, name: str) -> list[tuple[dict, float]]:
     return [(dict(re.findall(r'(\w+)="((?:\\.|[^"\\])*)"', labels)), float(value)) for labels, value in lines]
 
 
-def port_of(daemon: host.Daemon) -> int:
-    return int(wait_until(lambda: re.search(r"http://127\.0\.0\.1:(\d+)", daemon.log()), "it says where")[1])
+def port_of(daemon: Daemon) -> int:
+    return int(wait_until(lambda: re.search(r"http://127\.0\.0\.1:(\d+)", daemon.log()), "the log names the port")[1])
 
 
 def dashboard() -> dict:
@@ -79,22 +72,22 @@ def dashboard() -> dict:
         return json.load(file)
 
 
-def dashboard_questions() -> list[str]:
+def dashboard_queries() -> list[str]:
     return [target["expr"] for panel in dashboard()["panels"] for target in panel.get("targets", [])]
 
 
-class MetricsCase(host.TestCase):
-    def holder(self, asic: int, used: int = 12288, requested: int = 1000) -> host.Client:
-        return self.client(HOLDER.format(asic=asic, used=used, requested=requested))
+class MetricsCase(TestCase):
+    def holder(self, asic: int, used: int = 12288, requested: int = 1000) -> TrackedProcess:
+        return self.tracked_process(HOLDER.format(asic=asic, used=used, requested=requested))
 
-    def metrics(self, daemon: host.Daemon, path: str = "/metrics") -> str:
-        status, kind, text = scrape(daemon.api, path)
+    def metrics(self, daemon: Daemon, path: str = "/metrics") -> str:
+        status, kind, text = http_get_text(daemon.api, path)
         self.assertEqual((status, kind), (200, "text/plain; version=0.0.4; charset=utf-8"), text)
         return text
 
     def assert_passes_promtool(self, text: str):
         done = subprocess.run([program("promtool"), "check", "metrics"], input=text, capture_output=True, text=True,
-                              timeout=PATIENCE)
+                              timeout=TIMEOUT)
         self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""))
 
     def assert_value(self, text: str, name: str, value: float, **labels: str):
@@ -111,7 +104,7 @@ class Exposition(MetricsCase):
             self.assertEqual(series_of(text, "ttmem_memory_used_bytes"), [])
             self.assert_value(text, "ttmem_inexact_reasons", 0)
 
-    def test_two_processes_on_two_devices_are_told_and_pass_promtool(self):
+    def test_two_processes_on_two_devices_are_reported_and_pass_promtool(self):
         daemon = self.daemon()
         first, second = self.holder(0xd1), self.holder(0xd2, used=24576)
         daemon.wait_for(first.pid, second.pid)
@@ -134,14 +127,14 @@ class Exposition(MetricsCase):
                 self.assertEqual(value, largest[labels["asic_id"]])
         self.assertNotIn(f'"{first.pid}"', text)
 
-    def test_series_of_processes_survive_any_name(self):
+    def test_any_process_name_is_a_valid_label(self):
         daemon = self.daemon()
         client = self.holder(0xd1)
-        client.do(r"""ctypes.CDLL(None).prctl(15, b'a"b\\c\td\xff', 0, 0, 0)""")  # PR_SET_NAME
+        client.run(r"""ctypes.CDLL(None).prctl(15, b'a"b\\c\td\xff', 0, 0, 0)""")  # PR_SET_NAME
         late = self.holder(0xd2)
-        late.do("allocate(held_in, L1, 1000000, 64, 64)")
+        late.run("allocate(held_in, L1, 1000000, 64, 64)")
         daemon.stop()
-        daemon = self.daemon()  # which reads the name as it is now
+        daemon = self.daemon()  # reads the present name
         daemon.wait_for(client.pid, late.pid)
         text = self.metrics(daemon, "/metrics?processes=true")
         self.assert_passes_promtool(text)
@@ -158,19 +151,19 @@ class Exposition(MetricsCase):
         daemon = self.daemon("--token-file", token_file, listen="127.0.0.1:0")
         port, client = port_of(daemon), self.holder(0xd1)
         daemon.wait_for(client.pid)
-        self.assertEqual(scrape(port)[0], 200)
-        status, _, text = scrape(port, "/metrics?processes=true")
+        self.assertEqual(http_get_text(port, "/metrics")[0], 200)
+        status, _, text = http_get_text(port, "/metrics?processes=true")
         self.assertEqual(status, 403)
         for way in ("--token-file", "Unix socket"):
             self.assertIn(way, json.loads(text)["error"])
-        self.assertEqual(scrape(port, "/metrics?processes=true", Authorization="Bearer wrong")[0], 401)
-        status, _, text = scrape(port, "/metrics?processes=true", Authorization=f"Bearer {TOKEN}")
+        self.assertEqual(http_get_text(port, "/metrics?processes=true", Authorization="Bearer wrong")[0], 401)
+        status, _, text = http_get_text(port, "/metrics?processes=true", Authorization=f"Bearer {TOKEN}")
         self.assertEqual(status, 200)
         self.assert_value(text, "ttmem_process_used_bytes", 12288, pid=str(client.pid), kind="dram")
-        self.assertEqual(scrape(port, "/metrics?processes=perhaps")[0], 400)
-        self.assertEqual(scrape(port, "/metrics?process=true")[0], 400)
+        self.assertEqual(http_get_text(port, "/metrics?processes=perhaps")[0], 400)
+        self.assertEqual(http_get_text(port, "/metrics?process=true")[0], 400)
 
-    def test_failures_of_the_dead_stay_counted(self):
+    def test_failures_of_dead_processes_stay_counted(self):
         daemon = self.daemon()
         first, second = self.holder(0xd1), self.holder(0xd2)
 
@@ -178,14 +171,14 @@ class Exposition(MetricsCase):
             return next(value for labels, value in series_of(self.metrics(daemon), "ttmem_failures_total")
                         if labels["type"] == "out_of_memory")
         for client in (first, second, second):
-            client.do(FAIL)
+            client.run(FAIL)
         wait_until(lambda: failures() == 3, "all are counted")
         second.kill()
         seen = []
         while second.pid in daemon.pids() or len(seen) < 20:
             seen.append(failures())
         self.assertEqual(set(seen), {3})
-        first.do(FAIL)
+        first.run(FAIL)
         wait_until(lambda: failures() == 4, "the next one is counted")
 
 
@@ -210,9 +203,10 @@ class Telemetry(MetricsCase):
             os.symlink(os.path.relpath(target, os.path.dirname(link)), link)
         return root
 
-    def test_what_the_driver_says_is_in_base_units_and_what_it_does_not_say_is_absent(self):
-        os.environ["TTMEM_HOST_ROOT"] = self.make_tree()
-        self.addCleanup(os.environ.pop, "TTMEM_HOST_ROOT")
+    def test_driver_values_are_in_base_units_and_missing_ones_are_absent(self):
+        host_root = mock.patch.dict(os.environ, TTMEM_HOST_ROOT=self.make_tree())
+        host_root.start()
+        self.addCleanup(host_root.stop)
         daemon = self.daemon()
         text = self.metrics(daemon)
         self.assert_passes_promtool(text)
@@ -224,9 +218,9 @@ class Telemetry(MetricsCase):
         self.assert_value(text, "ttmem_device_info", 1, bdf="0000:01:00.0", firmware="18.10.0.0", numa_node="0",
                           serial=ATTRIBUTES["tt_serial"], remote="false", **chip)
         self.assertEqual(series_of(text, "ttmem_device_fan_rpm"), [])
-        # Nobody is there, so it is known that nothing is used.
+        # No process is there, so nothing is in use.
         self.assert_value(text, "ttmem_memory_used_bytes", 0, kind="dram", **chip)
-        wait_until(lambda: series_of(self.metrics(daemon), "ttmem_device_alive"), "its heart was looked at twice")
+        wait_until(lambda: series_of(self.metrics(daemon), "ttmem_device_alive"), "the heartbeat was read twice")
         self.assert_value(self.metrics(daemon), "ttmem_device_alive", 0, **chip)
 
 
@@ -253,17 +247,17 @@ class Prometheus:
     def is_ready(self) -> bool:
         assert self.process.poll() is None, os.pread(self.log.fileno(), 65536, 0).decode()
         with contextlib.suppress(OSError, http.client.HTTPException):
-            return scrape(self.port, "/-/ready")[0] == 200
+            return http_get_text(self.port, "/-/ready")[0] == 200
         return False
 
     def ask(self, query: str) -> list[float]:
-        status, _, text = scrape(self.port, "/api/v1/query?" + urllib.parse.urlencode({"query": query}))
+        status, _, text = http_get_text(self.port, "/api/v1/query?" + urllib.parse.urlencode({"query": query}))
         assert status == 200, text
         return [float(one["value"][1]) for one in json.loads(text)["data"]["result"]]
 
     def close(self):
         self.process.terminate()
-        self.process.wait(PATIENCE)
+        self.process.wait(TIMEOUT)
         self.log.close()
 
 
@@ -290,33 +284,33 @@ class Server(MetricsCase):
         becomes('sum(ttmem_memory_used_bytes{kind="dram"})', 12288)
         becomes('ttmem_processes{state="live", source="segment"}', 1)
         becomes('max_over_time(ttmem_memory_used_bytes{kind="dram", asic_id="0xe2"}[5m])', 24576)
-        # Nobody knows that device any more: its series end, where a wrong 0 would go on.
+        # No process reports that device any more: its series end. A 0 would be wrong.
         becomes('ttmem_memory_used_bytes{asic_id="0xe2"}')
-        first.end()
+        first.finish()
 
-    def test_a_prometheus_server_understands_every_question_of_the_dashboard(self):
+    def test_a_prometheus_server_answers_every_query_of_the_dashboard(self):
         daemon = self.daemon(listen="127.0.0.1:0")
         client = self.holder(0xe1)
-        client.do("allocate_cb(held_in, 7, 105664, 4096, [1])")
+        client.run("allocate_cb(held_in, 7, 105664, 4096, [1])")
         daemon.wait_for(client.pid)
         server = Prometheus(self.directory.path, port_of(daemon))
         self.addCleanup(server.close)
-        wait_until(lambda: server.ask("count_over_time(ttmem_build_info[5m]) >= 2"), "it has scraped often enough for rates")
-        for expression in dashboard_questions():
-            # With "All" chosen for each variable.
+        wait_until(lambda: server.ask("count_over_time(ttmem_build_info[5m]) >= 2"), "there are enough samples for rates")
+        for expression in dashboard_queries():
+            # With "All" selected for each variable.
             answer = server.ask(re.sub(r"\$\w+", ".*", expression))
-            # Here is no driver, and all is exact: then, and only then, there is nothing to show.
+            # This host has no driver, and figures are exact; only those queries have no result.
             self.assertEqual(answer == [], "ttmem_device_" in expression or "ttmem_inexact{" in expression, expression)
 
 
-class Built(MetricsCase):
-    """What is built on the metrics: alert rules, the dashboard, the document."""
+class RulesAndDashboard(MetricsCase):
+    """Alert rules, dashboard and document of the metrics."""
 
     def promtool(self, *arguments: str):
-        done = subprocess.run([program("promtool"), *arguments], capture_output=True, text=True, timeout=PATIENCE)
+        done = subprocess.run([program("promtool"), *arguments], capture_output=True, text=True, timeout=TIMEOUT)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
-    def test_alert_rules_are_sound_and_fire_when_they_should(self):
+    def test_alert_rules_are_valid_and_pass_their_tests(self):
         self.promtool("check", "rules", RULES)
         self.promtool("test", "rules", RULES.replace(".rules.", ".rules.test."))
         self.promtool("check", "config", os.path.join(PACKAGING, "prometheus", "scrape.yml"))
@@ -328,23 +322,23 @@ class Built(MetricsCase):
             fired = set(re.findall(r"alertname: (\w+)\n\s+exp_alerts:\n\s+- ", file.read()))
         self.assertEqual(fired, alerts)
 
-    def test_rules_and_dashboard_ask_for_nothing_that_is_not_there(self):
+    def test_rules_and_dashboard_use_existing_metrics_only(self):
         there = names_of(self.metrics(self.daemon()))
         with open(RULES, encoding="utf-8") as file:
             rules = re.findall(r"^\s+expr: (.*)$", file.read(), re.MULTILINE)
         variables = [one["definition"] for one in dashboard()["templating"]["list"] if "definition" in one]
         self.assertEqual(len(variables), 2)
-        for what, expressions in (("rules", rules), ("dashboard", dashboard_questions() + variables)):
+        for what, expressions in (("rules", rules), ("dashboard", dashboard_queries() + variables)):
             names = {name for one in expressions for name in re.findall(r"\bttmem_\w+", one)}
             self.assertGreater(len(names), 5, what)
             self.assertEqual(names - there, set(), what)
 
-    def test_the_document_names_every_metric_and_no_other(self):
+    def test_the_document_lists_every_metric_and_no_other(self):
         there = names_of(self.metrics(self.daemon(), "/metrics?processes=true"))
-        with open(os.path.join(SOURCE, "docs", "METRICS.md"), encoding="utf-8") as file:
+        with open(os.path.join(ROOT, "docs", "METRICS.md"), encoding="utf-8") as file:
             rows = set(re.findall(r"^\| `(ttmem_\w+)`", file.read(), re.MULTILINE))
         self.assertEqual(rows, there)
 
 
 if __name__ == "__main__":
-    host.main()
+    main()

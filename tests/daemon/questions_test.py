@@ -1,55 +1,47 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The questions of docs/API.md: each is answered, pages join to the whole, and the command line says the same either way."""
+"""The routes of docs/API.md: each answers, pages add up to the list, and the command line shows the same either way."""
 
-import json
-import os
-import subprocess
-
-import host
+from harness.http_client import http_get
+from harness.test_case import TestCase, main
+from harness.waiting import wait_until
 
 FILTERS = ("", "&sort=age", "&sort=address", "&sort=name", "&kind=cb", "&name=decoder.0", "&device=0")
 
 
-class Questions(host.TestCase):
+class Routes(TestCase):
     def setUp(self):
         super().setUp()
-        self.the_daemon = self.daemon()
-        self.the_sim = self.sim("transformer-dp4")
+        self.running_daemon = self.daemon()
+        self.paused_simulator = self.simulator("transformer-dp4")
         for _ in range(4):
-            self.the_sim.next()
-        self.the_daemon.wait_for(self.the_sim.pid)
+            self.paused_simulator.next()
+        self.running_daemon.wait_for(self.paused_simulator.pid)
 
-    def ttmem(self, *arguments: str) -> dict:
-        done = subprocess.run([host.TTMEM, *arguments, "--json"], capture_output=True, text=True, timeout=host.PATIENCE,
-                              env=os.environ | {"TTMEM_RUNTIME_DIR": self.directory.path})
-        self.assertEqual((done.returncode, done.stderr), (0, ""))
-        return json.loads(done.stdout)
-
-    def test_each_is_answered_in_schema_1(self):
+    def test_each_route_answers_in_schema_1(self):
         for path in ("status", "status?scan=false", "processes", "allocations", "allocations?group=name", "programs",
                      "failures", "post-mortems", "history", "events", "self"):
-            status, document = host.ask(self.the_daemon.api, f"/v1/{path}")
+            status, document = http_get(self.running_daemon.api, f"/v1/{path}")
             self.assertEqual((status, document.get("schema"), document.get("source")), (200, 1, "daemon"), path)
-        self.assertEqual(host.ask(self.the_daemon.api, "/v1/health")[1]["status"], "ok")
+        self.assertEqual(http_get(self.running_daemon.api, "/v1/health")[1]["status"], "ok")
 
-    def test_what_is_wrong_is_said_and_refused(self):
+    def test_wrong_requests_are_refused_and_the_error_names_the_cause(self):
         for path, status, word in (("nothing", 404, "/v1/status"), ("status?x=1", 400, "'x'"),
                                    ("allocations?limit=0", 400, "limit"), ("allocations?limit=18446744073709551616", 400, "limit"),
                                    ("allocations?cursor=zz", 400, "cursor"), ("allocations?kind=x", 400, "dram"),
                                    ("allocations?pid=1", 404, "1"), ("allocations?device=99", 404, "99"),
                                    ("history?since=-1", 400, "since"), ("post-mortems?pid=1", 404, "1")):
-            got, document = host.ask(self.the_daemon.api, f"/v1/{path}")
+            got, document = http_get(self.running_daemon.api, f"/v1/{path}")
             self.assertEqual(got, status, path)
             self.assertIn(word, document["error"], path)
 
     def test_pages_join_to_the_whole_list(self):
         for more in FILTERS:
-            whole = self.the_daemon.get(f"/v1/allocations?limit=100000{more}")
+            whole = self.running_daemon.get(f"/v1/allocations?limit=100000{more}")
             self.assertIsNone(whole["next"])
             pages, cursor = [], ""
             while cursor is not None:
-                page = self.the_daemon.get(f"/v1/allocations?limit=37{more}" + (f"&cursor={cursor}" if cursor else ""))
+                page = self.running_daemon.get(f"/v1/allocations?limit=37{more}" + (f"&cursor={cursor}" if cursor else ""))
                 self.assertEqual(page["total"], whole["total"])
                 pages += page["allocations"]
                 cursor = page["next"]
@@ -58,10 +50,10 @@ class Questions(host.TestCase):
                 del one["age_ns"]
             self.assertEqual(pages, whole["allocations"], more)
 
-    def test_the_command_line_says_the_same_with_the_daemon_and_without(self):
+    def test_the_command_line_shows_the_same_with_and_without_a_daemon(self):
         for arguments in (("allocations", "--limit", "0"), ("allocations", "--name", "mlp", "--sort", "address"),
                           ("allocations", "--group", "scope"), ("allocations", "--group", "device"), ("ps",)):
-            asked, direct = self.ttmem(*arguments), self.ttmem(*arguments, "--direct")
+            asked, direct = self.json_of(*arguments), self.json_of(*arguments, "--direct")
             self.assertEqual((asked.pop("source"), direct.pop("source")), ("daemon", "direct"))
             for document in (asked, direct):
                 del document["time_ns"]
@@ -73,13 +65,13 @@ class Questions(host.TestCase):
                     del one["events"]
             self.assertEqual(asked, direct, arguments)
 
-    def test_samples_are_what_is_in_use(self):
-        used = self.the_daemon.view()["devices"][0]["memory"]["dram"]["used"]
-        host.wait_until(lambda: any(
-            sample["used"] == used for series in self.the_daemon.get("/v1/history?device=0&kind=dram")["series"]
-            for sample in series["samples"]), "a sample of what is in use")
-        self.assertEqual(self.the_daemon.get("/v1/history?since=9999999999999999999")["series"][0]["samples"], [])
+    def test_history_has_a_sample_of_the_bytes_in_use(self):
+        used = self.running_daemon.view()["devices"][0]["memory"]["dram"]["used"]
+        wait_until(lambda: any(
+            sample["used"] == used for series in self.running_daemon.get("/v1/history?device=0&kind=dram")["series"]
+            for sample in series["samples"]), "a sample of the bytes in use")
+        self.assertEqual(self.running_daemon.get("/v1/history?since=9999999999999999999")["series"][0]["samples"], [])
 
 
 if __name__ == "__main__":
-    host.main()
+    main()

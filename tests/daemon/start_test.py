@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Start and end of the daemon: what it refuses and why, who may ask what over TCP, and that nothing is left behind."""
+"""Start and stop of the daemon: what it refuses and why, what TCP clients may read, and that it leaves nothing behind."""
 
 import contextlib
 import os
@@ -9,14 +9,18 @@ import signal
 import socket
 import subprocess
 
-import host
+from harness.figures import figures_of
+from harness.http_client import EventStream, http_get
+from harness.programs import TTMEMD
+from harness.test_case import TestCase, main
+from harness.waiting import TIMEOUT, wait_until
 
 TOKEN = "a-token-of-some-length"
 
 
-class Start(host.TestCase):
+class Start(TestCase):
     def refused(self, *arguments: str) -> tuple[int, str]:
-        done = subprocess.run([host.TTMEMD, *arguments], capture_output=True, text=True, timeout=host.PATIENCE,
+        done = subprocess.run([TTMEMD, *arguments], capture_output=True, text=True, timeout=TIMEOUT,
                               env=os.environ | {"TTMEM_RUNTIME_DIR": self.directory.path})
         self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
         return done.returncode, done.stderr
@@ -27,7 +31,7 @@ class Start(host.TestCase):
             file.write(text)
         return path
 
-    def test_a_second_daemon_refuses_and_says_who_is_there(self):
+    def test_a_second_daemon_refuses_to_start_and_names_the_first(self):
         daemon = self.daemon()
         code, words = self.refused("--listen", "none")
         self.assertEqual(code, 1)
@@ -35,25 +39,25 @@ class Start(host.TestCase):
         self.assertEqual(daemon.get("/v1/health")["status"], "ok")
         self.assertTrue(os.path.exists(self.directory.announce))
 
-    def test_it_takes_over_from_a_killed_one(self):
+    def test_a_daemon_replaces_one_that_was_killed(self):
         killed = self.daemon()
         killed.kill()
         self.assertTrue(os.path.exists(self.directory.api))
         self.assertEqual(self.daemon().get("/v1/self")["processes"], 0)
 
-    def test_sigterm_and_sigint_end_it_cleanly(self):
+    def test_sigterm_and_sigint_stop_the_daemon_cleanly(self):
         for how in (signal.SIGTERM, signal.SIGINT):
             with self.subTest(signal=how):
                 daemon = self.daemon()
-                client = self.client("allocate(open_set([device(0xe1)]), DRAM, 1048640, 1000, 12288)")
+                client = self.tracked_process("allocate(open_set([device(0xe1)]), DRAM, 1048640, 1000, 12288)")
                 daemon.wait_for(client.pid)
-                stream = host.Stream(daemon.api, "/v1/stream")
+                stream = EventStream(daemon.api, "/v1/stream")
                 self.assertEqual(stream.next()["event"], "view")
                 daemon.stop(how)
                 stream.close()
-                client.end()
+                client.finish()
 
-    def test_a_taken_port_that_was_asked_for_is_an_error(self):
+    def test_a_configured_port_that_is_taken_is_an_error(self):
         with socket.create_server(("127.0.0.1", 0)) as taken:
             port = taken.getsockname()[1]
             config = self.write("ttmemd.toml", f'listen = "127.0.0.1:{port}"\n')
@@ -63,15 +67,15 @@ class Start(host.TestCase):
                 self.assertIn(f"127.0.0.1:{port}", words)
         self.assertFalse(os.path.exists(self.directory.api))
 
-    def test_the_standard_port_taken_is_a_warning(self):
+    def test_a_default_port_that_is_taken_is_a_warning(self):
         with contextlib.ExitStack() as stack:
-            with contextlib.suppress(OSError):  # somebody else has it: as good
+            with contextlib.suppress(OSError):  # another process has it already
                 stack.enter_context(socket.create_server(("127.0.0.1", 9479)))
             daemon = self.daemon(listen=None)
             self.assertEqual(daemon.get("/v1/health")["status"], "ok")
             daemon.process.terminate()
-            self.assertEqual(daemon.process.wait(host.PATIENCE), 0)
-            self.assertRegex(daemon.said_wrong(), r"^ttmemd: nothing is answered over TCP: .*9479.*\n$")
+            self.assertEqual(daemon.process.wait(TIMEOUT), 0)
+            self.assertRegex(daemon.error_text(), r"^ttmemd: not listening on TCP: .*9479.*\n$")
 
     def test_listening_beyond_loopback_without_a_token_is_refused(self):
         for address in ("0.0.0.0:0", "[::]:0"):
@@ -79,11 +83,11 @@ class Start(host.TestCase):
             self.assertEqual(code, 2)
             self.assertIn("--token-file", words)
 
-    def test_a_wrong_configuration_names_its_line(self):
-        for text, line, words in (("quiet = true\n\nlisten = 9479\n", 3, "'listen' must be a text"),
-                                  ("# mine\nlog_event = 'all'\n", 2, "there is no option 'log_event'"),
+    def test_an_error_in_the_configuration_names_its_line(self):
+        for text, line, words in (("quiet = true\n\nlisten = 9479\n", 3, "'listen' must be a quoted string"),
+                                  ("# mine\nlog_event = 'all'\n", 2, "unknown option 'log_event'"),
                                   ("quiet = true\nlog_events = 'some'\n", 2, "off, summary, all"),
-                                  ("[post_mortems]\nnumber = 0\n", 2, "from 1 up"),
+                                  ("[post_mortems]\nnumber = 0\n", 2, "must be 1 or greater"),
                                   ("quiet = true\nquiet\n", 2, "")):
             path = self.write("ttmemd.toml", text)
             code, said = self.refused("--config", path)
@@ -91,12 +95,13 @@ class Start(host.TestCase):
             self.assertIn(f"ttmemd: {path}, line {line}: ", said)
             self.assertIn(words, said)
         self.assertIn("can't read the configuration", self.refused("--config", "/nonexistent")[1])
+        self.assertIn("can't read the configuration", self.refused("--config", "/")[1])
 
-    def test_a_configuration_counts_and_the_command_line_wins(self):
+    def test_the_command_line_overrides_the_configuration(self):
         path = self.write("ttmemd.toml", 'listen = "0.0.0.0:1"\nquiet = true\n[post_mortems]\nnumber = 1\n')
         daemon = self.daemon("--config", path)
         for _ in range(2):
-            client = self.client("allocate(open_set([device(0xe1)]), DRAM, 1048640, 1000, 12288)")
+            client = self.tracked_process("allocate(open_set([device(0xe1)]), DRAM, 1048640, 1000, 12288)")
             daemon.wait_for(client.pid)
             client.kill()
             daemon.wait_for_death(client.pid)
@@ -104,27 +109,28 @@ class Start(host.TestCase):
         self.assertEqual([one["process"]["pid"] for one in kept], [client.pid])
         self.assertEqual(daemon.log(), "")
 
-    def test_over_tcp_there_are_totals_and_details_for_who_has_the_token(self):
+    def test_over_tcp_totals_are_public_and_details_need_the_token(self):
         token_file = self.write("token", TOKEN + "\n")
         daemon = self.daemon("--token-file", token_file, listen="127.0.0.1:0")
-        port = int(re.search(r"http://127\.0\.0\.1:(\d+)", host.wait_until(daemon.log, "it says where"))[1])
-        client = self.client("allocate(open_set([device(0xe2)]), DRAM, 1048640, 1000, 12288)")
+        port = int(re.search(r"http://127\.0\.0\.1:(\d+)", wait_until(daemon.log, "the log names the port"))[1])
+        client = self.tracked_process("allocate(open_set([device(0xe2)]), DRAM, 1048640, 1000, 12288)")
         daemon.wait_for(client.pid)
-        totals = host.figures_of(host.ask(port, "/v1/status")[1]["devices"])
+        totals = figures_of(http_get(port, "/v1/status")[1]["devices"])
         self.assertEqual(totals, {"0xe2": {"dram": (12288, 1000)}})
-        lists = ("/v1/allocations", "/v1/allocations?group=name", "/v1/programs", "/v1/failures", "/v1/post-mortems")
+        lists = ("/v1/allocations", "/v1/allocations?group=name", "/v1/programs", "/v1/failures", "/v1/post-mortems",
+                 "/v1/events", "/v1/events?last=5")
         for path in lists:
-            status, answer = host.ask(port, path)
+            status, answer = http_get(port, path)
             self.assertEqual(status, 403, answer)
             self.assertIn("token", answer["error"])
-            self.assertEqual(host.ask(port, path, Authorization=f"Bearer {TOKEN}")[0], 200)
-            status, answer = host.ask(port, path, Authorization=f"Bearer {TOKEN}x")
+            self.assertEqual(http_get(port, path, Authorization=f"Bearer {TOKEN}")[0], 200)
+            status, answer = http_get(port, path, Authorization=f"Bearer {TOKEN}x")
             self.assertEqual(status, 401, answer)
-        self.assertEqual(host.ask(port, "/v1/status", Authorization="Bearer wrong")[0], 401)
-        self.assertEqual(host.ask(port, "/v1/events")[1]["events"], [])
-        live = host.ask(port, "/v1/allocations", Authorization=f"Bearer {TOKEN}")[1]["allocations"]
+        self.assertEqual(http_get(port, "/v1/status", Authorization="Bearer wrong")[0], 401)
+        self.assertEqual(http_get(port, "/v1/events?stream=true")[0], 403)
+        live = http_get(port, "/v1/allocations", Authorization=f"Bearer {TOKEN}")[1]["allocations"]
         self.assertEqual([one["pid"] for one in live], [client.pid])
-        client.end()
+        client.finish()
 
     def test_a_token_file_that_others_can_read_is_refused(self):
         token_file = self.write("token", TOKEN + "\n")
@@ -134,30 +140,30 @@ class Start(host.TestCase):
         self.assertIn("chmod 600", words)
 
 
-class Stream(host.TestCase):
+class Stream(TestCase):
     def setUp(self):
         super().setUp()
-        self.the_client = self.client("s = open_set([device(0xe3)])\nallocate(s, DRAM, 1048640, 1000, 12288)")
+        self.tracked = self.tracked_process("s = open_set([device(0xe3)])\nallocate(s, DRAM, 1048640, 1000, 12288)")
 
     def allocate(self, number: int):
-        self.the_client.do(f"allocate(s, DRAM, {1048640 + 4096 * number}, 1000, 12288)")
+        self.tracked.run(f"allocate(s, DRAM, {1048640 + 4096 * number}, 1000, 12288)")
 
     def used_in(self, message: dict) -> int:
         self.assertEqual([device["asic_id"] for device in message["data"]["devices"]], ["0xe3"])
         return message["data"]["devices"][0]["memory"]["dram"]["used"]
 
-    def wait_for_used(self, stream: host.Stream, used: int) -> dict:
-        """Messages also tell of other news: of the events of a process, say."""
+    def wait_for_used(self, stream: EventStream, used: int) -> dict:
+        """Skips messages about other changes, such as counts of events."""
         while True:
             message = stream.next()
             self.assertEqual(message["event"], "change")
             if message["data"]["devices"] and self.used_in(message) == used:
                 return message
 
-    def test_starts_with_the_whole_view_goes_on_with_changes_and_resumes(self):
+    def test_a_stream_starts_with_the_view_continues_with_changes_and_resumes(self):
         daemon = self.daemon()
-        daemon.wait_for(self.the_client.pid)
-        stream = host.Stream(daemon.api, "/v1/stream")
+        daemon.wait_for(self.tracked.pid)
+        stream = EventStream(daemon.api, "/v1/stream")
         first = stream.next()
         self.assertEqual((first["event"], self.used_in(first)), ("view", 12288))
         self.assertEqual(first["data"]["source"], "daemon")
@@ -166,42 +172,42 @@ class Stream(host.TestCase):
         stream.close()
 
         self.allocate(2)
-        stream = host.Stream(daemon.api, "/v1/stream", **{"Last-Event-ID": last["id"]})
+        stream = EventStream(daemon.api, "/v1/stream", **{"Last-Event-ID": last["id"]})
         last = self.wait_for_used(stream, 3 * 12288)
         stream.close()
 
-        # Numbers of another daemon mean nothing to the next one.
+        # Message ids of one daemon mean nothing to the next.
         daemon.stop()
         daemon = self.daemon()
-        daemon.wait_for(self.the_client.pid)
-        stream = host.Stream(daemon.api, "/v1/stream", **{"Last-Event-ID": last["id"]})
+        daemon.wait_for(self.tracked.pid)
+        stream = EventStream(daemon.api, "/v1/stream", **{"Last-Event-ID": last["id"]})
         first = stream.next()
         self.assertEqual((first["event"], self.used_in(first)), ("view", 3 * 12288))
         stream.close()
 
-    def test_says_who_is_gone(self):
+    def test_a_stream_reports_processes_that_ended(self):
         daemon = self.daemon()
-        daemon.wait_for(self.the_client.pid)
-        stream = host.Stream(daemon.api, "/v1/stream")
+        daemon.wait_for(self.tracked.pid)
+        stream = EventStream(daemon.api, "/v1/stream")
         self.assertEqual(stream.next()["event"], "view")
-        self.the_client.kill()
+        self.tracked.kill()
         gone = []
-        while self.the_client.pid not in gone:
+        while self.tracked.pid not in gone:
             gone = stream.next()["data"]["gone_processes"]
         stream.close()
 
-    def test_of_events_resumes_behind_the_last_one_seen(self):
+    def test_a_stream_of_events_resumes_after_the_last_one_received(self):
         daemon = self.daemon()
-        daemon.wait_for(self.the_client.pid)
-        stream = host.Stream(daemon.api, "/v1/events?stream=true&since=0")
+        daemon.wait_for(self.tracked.pid)
+        stream = EventStream(daemon.api, "/v1/events?stream=true&since=0")
         self.allocate(1)
         message = stream.next()
-        self.assertEqual((message["event"], message["id"]), ("event", "1"))  # none was missed
+        self.assertEqual((message["event"], message["id"]), ("event", "1"))  # the first event of all
         while message["data"]["address"] != 1048640 + 4096:
             message = stream.next()
         stream.close()
         self.allocate(2)
-        stream = host.Stream(daemon.api, "/v1/events?stream=true", **{"Last-Event-ID": message["id"]})
+        stream = EventStream(daemon.api, "/v1/events?stream=true", **{"Last-Event-ID": message["id"]})
         following = stream.next()
         self.assertEqual(following["data"]["address"], 1048640 + 2 * 4096)
         self.assertEqual(int(following["id"]), int(message["id"]) + 1)
@@ -209,4 +215,4 @@ class Stream(host.TestCase):
 
 
 if __name__ == "__main__":
-    host.main()
+    main()

@@ -1,24 +1,25 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What the daemon and the direct reader show of processes of stock tt-metal, by the regions that it writes."""
+"""What the daemon and the direct reader show of processes of stock tt-metal, from the regions that it writes."""
 
 import os
 import select
 import subprocess
 import time
 
-import host
-from driver_tree import TELEMETRY
-from figures import KINDS
-from host import wait_until
-from host_case import Case, device_of, process_of, reasons_of, used_on
-from stock_region import BEING_RELEASED, SLOTS, StockRegion
+from harness.daemon import Daemon
+from harness.driver_tree import TELEMETRY
+from harness.figures import KINDS
+from harness.host_case import HostCase, details_of, device_of, process_of, reasons_of, used_on
+from harness.stock_region import BEING_RELEASED, SLOTS, StockRegion
+from harness.test_case import main
+from harness.waiting import wait_until
 
-REQUESTED_ONLY = "reserved size unknown: used counts the requested bytes"
-TOTALS_ONLY = "totals only: what else it holds, and how many allocations, is not known"
+REQUESTED_ONLY = "reserved_unknown"
+TOTALS_ONLY = "totals_only"
 
 
-class StockRegions(Case):
+class StockRegions(HostCase):
     def setUp(self):
         super().setUp()
         self.host = self.tree("n300")
@@ -28,15 +29,15 @@ class StockRegions(Case):
         return StockRegion(self.host.path("dev/shm"), self.asic_id, **options)
 
     def stock(self) -> subprocess.Popen:
-        """A process that is seen by its region alone."""
-        process = self.someone()
-        self.host.see(process.pid)
+        """A process that only its region reports."""
+        process = self.untracked_process()
+        self.host.add_processes(process.pid)
         return process
 
-    def both(self, daemon: host.Daemon) -> tuple[dict, dict]:
-        return self.refresh(daemon, self.host), self.direct()
+    def both(self, daemon: Daemon) -> tuple[dict, dict]:
+        return self.refresh(daemon, self.host), self.direct_view()
 
-    def test_a_process_of_stock_tt_metal_shows_with_what_its_region_tells(self):
+    def test_a_process_of_stock_tt_metal_is_shown_with_the_figures_of_its_region(self):
         for version in (3, 4):
             with self.subTest(version=version):
                 process = self.stock()
@@ -44,15 +45,15 @@ class StockRegions(Case):
                 region.put(process.pid, dram=65536, l1=32768, l1_small=16, trace=0, cb=777)
                 region.put(BEING_RELEASED, dram=1 << 30)
                 daemon = self.daemon()
-                for view in (daemon.view(), self.direct()):
+                for view in (daemon.view(), self.direct_view()):
                     shown, = view["processes"]
                     self.assertEqual((shown["pid"], shown["source"], shown["state"], shown["comm"]),
                                      (process.pid, "stock", "live", "sleep"))
                     held, = shown["devices"]
-                    told = {"dram": 65536, "l1": 32768, "l1_small": 16, "trace": 0, "cb": None, "kernel": None}
+                    reported = {"dram": 65536, "l1": 32768, "l1_small": 16, "trace": 0, "cb": None, "kernel": None}
                     self.assertEqual(held["memory"], {kind: {"used": bytes_, "requested": bytes_, "count": None}
-                                                      for kind, bytes_ in told.items()})
-                    self.assertEqual(used_on(view, 0), told)
+                                                      for kind, bytes_ in reported.items()})
+                    self.assertEqual(used_on(view, 0), reported)
                     device, = view["devices"]
                     self.assertEqual(device["id"], 0)
                     self.assertEqual(device["memory"]["dram"]["capacity"], self.host.dram)
@@ -65,29 +66,29 @@ class StockRegions(Case):
                 process.wait()
                 os.unlink(region.path)
 
-    def test_one_that_is_killed_is_in_no_figure_at_the_next_question(self):
+    def test_a_killed_process_is_in_no_figure_of_the_next_answer(self):
         first, second = self.stock(), self.stock()
         region = self.region()
         region.put(first.pid, dram=1000)
         region.put(second.pid, dram=20)
-        self.host.hold(0, first.pid, second.pid)  # as the driver says of who has a region
+        self.host.set_holders(0, first.pid, second.pid)  # the driver reports every process with a region
         daemon = self.daemon()
         self.assertEqual(used_on(daemon.view(), 0)["dram"], 1020)
         handle = os.pidfd_open(first.pid)
         first.kill()
-        select.select([handle], [], [])  # it has ended, and nobody has asked how: a zombie
+        select.select([handle], [], [])  # it has ended and is a zombie
         os.close(handle)
-        for view in (daemon.view(), self.direct()):
+        for view in (daemon.view(), self.direct_view()):
             self.assertEqual([(one["pid"], one["source"]) for one in view["processes"]], [(second.pid, "stock")])
             self.assertEqual(used_on(view, 0)["dram"], 20)
         second.kill()
         second.wait()
         first.wait()
-        for view in (daemon.view(), self.direct()):
+        for view in (daemon.view(), self.direct_view()):
             self.assertEqual((view["processes"], view["exact"], view["inexact"]), ([], True, []))
             self.assertEqual(used_on(view, 0), dict.fromkeys(KINDS, 0))
 
-    def test_what_it_holds_follows_the_region(self):
+    def test_figures_follow_the_region(self):
         process = self.stock()
         region = self.region()
         region.put(process.pid, dram=1000)
@@ -99,57 +100,57 @@ class StockRegions(Case):
         for view in self.both(daemon):
             self.assertEqual((view["processes"], view["exact"]), ([], True))
 
-    def test_a_pid_that_was_given_away_since_is_not_taken_for_the_dead(self):
+    def test_a_reused_pid_does_not_inherit_the_slot_of_the_dead_process(self):
         process = self.stock()
         region = self.region()
         region.put(process.pid, dram=1 << 30, updated_ns=time.time_ns() - 60 * 10**9)
         region.put(4194305, dram=1 << 30)
-        for view in (self.daemon().view(), self.direct()):
+        for view in (self.daemon().view(), self.direct_view()):
             self.assertEqual((view["processes"], view["exact"], view["inexact"]), ([], True, []))
             self.assertEqual(used_on(view, 0)["dram"], 0)
 
-    def test_an_unknown_version_or_size_is_said_and_not_read(self):
+    def test_an_unknown_version_or_size_is_reported_and_not_read(self):
         process = self.stock()
         for version in (2, 99):
             self.region(version=version).put(process.pid, dram=4096)
             daemon = self.daemon()
-            for view in (daemon.view(), self.direct()):
+            for view in (daemon.view(), self.direct_view()):
                 self.assertEqual((view["processes"], view["exact"]), ([], False))
-                self.assertEqual(view["inexact"], [
-                    {"pid": 0, "reason": f"stock region of ASIC {self.asic_id}: has version {version}, and only 3 and 4 "
-                                         "are known", "count": 1, "skipped": False}])
-            self.assertIn(f"has version {version}", self.text("status"))
+                sentence = f"stock region of ASIC {self.asic_id}: has version {version}, and only 3 and 4 are known"
+                self.assertEqual(view["inexact"], [{"pid": 0, "code": "stock_region", "reason": sentence,
+                                                    "detail": sentence, "count": 1, "skipped": False}])
+            self.assertIn(f"has version {version}", self.output_of("status"))
             daemon.stop()
         region = self.region()
         os.truncate(region.path, 4096)
-        for view in (self.daemon().view(), self.direct()):
-            self.assertEqual(reasons_of(view, 0), {f"stock region of ASIC {self.asic_id}: has 4096 bytes, and a region has "
-                                                   "8576"})
+        for view in (self.daemon().view(), self.direct_view()):
+            self.assertEqual(details_of(view, "stock_region"),
+                             {f"stock region of ASIC {self.asic_id}: has 4096 bytes, and a region has 8576"})
 
     def test_totals_of_the_region_are_ignored(self):
         process = self.stock()
         region = self.region()
         region.put(process.pid, dram=100, l1=200)
         region.claim_totals(1 << 33, 1 << 25, 1 << 20, 1 << 20, 1 << 20)
-        for view in (self.daemon().view(), self.direct()):
+        for view in (self.daemon().view(), self.direct_view()):
             self.assertEqual(used_on(view, 0), {"dram": 100, "l1": 200, "l1_small": 0, "trace": 0, "cb": None,
                                                 "kernel": None})
 
-    def test_a_figure_that_no_device_can_hold_is_not_known(self):
+    def test_a_figure_larger_than_any_device_is_unknown(self):
         process = self.stock()
         region = self.region()
         region.put(process.pid, dram=2**64 - 4096, l1=200)
-        for view in (self.daemon().view(), self.direct()):
+        for view in (self.daemon().view(), self.direct_view()):
             self.assertEqual((used_on(view, 0)["dram"], used_on(view, 0)["l1"]), (None, 200))
             self.assertIn(f"stock region of ASIC {self.asic_id}: 1 figures that can't be true, left out",
-                          reasons_of(view, 0))
+                          details_of(view, "stock_region"))
 
-    def test_one_with_a_segment_too_counts_once(self):
+    def test_a_process_with_a_segment_and_a_region_counts_once(self):
         daemon = self.daemon()
-        client = self.holding(self.asic_id)
+        client = self.process_holding_dram(self.asic_id)
         other = self.stock()
         daemon.wait_for(client.pid)
-        self.host.see(client.pid)
+        self.host.add_processes(client.pid)
         region = self.region()
         region.put(client.pid, dram=1000, l1=1000)
         region.put(other.pid, dram=7)
@@ -161,7 +162,7 @@ class StockRegions(Case):
             self.assertEqual(reasons_of(view, client.pid), set())
         client.kill()
         states = []
-        wait_until(lambda: states.append(process_of(daemon.view(), client.pid)) or states[-1] is None, "it is gone")
+        wait_until(lambda: states.append(process_of(daemon.view(), client.pid)) or states[-1] is None, "the process is gone")
         self.assertLessEqual({one["source"] for one in states if one}, {"segment"})
 
     def test_64_slots_are_64_processes(self):
@@ -171,21 +172,21 @@ class StockRegions(Case):
             region.put(process.pid, dram=1 << number % 30, l1=number)
         sums = {"dram": sum(1 << number % 30 for number in range(SLOTS)), "l1": sum(range(SLOTS))}
         daemon = self.daemon()
-        for view in (daemon.view(), self.direct()):
+        for view in (daemon.view(), self.direct_view()):
             self.assertEqual(len(view["processes"]), SLOTS)
             self.assertEqual({kind: used_on(view, 0)[kind] for kind in sums}, sums)
         for process in processes[1:]:
             process.kill()
         for process in processes[1:]:
             process.wait()
-        for view in (daemon.view(), self.direct()):
+        for view in (daemon.view(), self.direct_view()):
             self.assertEqual([one["pid"] for one in view["processes"]], [processes[0].pid])
             self.assertEqual({kind: used_on(view, 0)[kind] for kind in sums}, {"dram": 1, "l1": 0})
 
-    def test_a_chip_that_is_not_on_the_bus_shows_as_remote(self):
+    def test_a_chip_that_is_not_on_the_bus_is_remote(self):
         process = self.stock()
         StockRegion(self.host.path("dev/shm"), 0xbeef).put(process.pid, dram=9)
-        for view in (self.daemon().view(), self.direct()):
+        for view in (self.daemon().view(), self.direct_view()):
             remote = device_of(view, 1)
             self.assertEqual((remote["asic_id"], remote["remote"], remote["memory"]["dram"]["used"]), ("0xbeef", True, 9))
             self.assertEqual({remote["memory"][kind]["capacity"] for kind in KINDS}, {None})
@@ -193,4 +194,4 @@ class StockRegions(Case):
 
 
 if __name__ == "__main__":
-    host.main()
+    main()

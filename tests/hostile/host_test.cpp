@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Hosts that can do less than the client would like.
+// Hosts that lack features which the client prefers.
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>
@@ -19,7 +19,7 @@ namespace ttmem {
 
 namespace {
 
-// Kernels before 5.14 don't know MADV_POPULATE_WRITE; the client then takes its memory by fallocate().
+// Kernels before 5.14 lack MADV_POPULATE_WRITE. The client then allocates its memory with fallocate().
 TRACKED_TEST(OldKernel, HistoryAndLedgerAreReadFromTheFirstEventOn) {
     ASSERT_TRUE(test::refuse_system_call(SYS_madvise, EINVAL, {{2, MADV_POPULATE_WRITE}}));
     ttmem_device_info info{};

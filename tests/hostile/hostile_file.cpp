@@ -37,7 +37,7 @@ HostileFile::HostileFile(const segment::Sizes& sizes, uint64_t size)
     require(
         fcntl(file_.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_FUTURE_WRITE | F_SEAL_SEAL) == 0,
         "seals");
-    header().abi_version = segment::kAbiVersion;
+    header().version = segment::kSegmentVersion;
     header().header_bytes = sizeof(segment::Header);
     header().segment_bytes = size_;
     header().pid = static_cast<uint32_t>(getpid());

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// A sealed segment that this process can still write to, as a hostile one could: it was mapped before it was sealed.
+// A sealed segment that this process can still write, as a hostile process could: it was mapped before it was sealed.
 
 #include <cstdint>
 #include <memory>
@@ -15,7 +15,7 @@ namespace ttmem::hostile {
 
 class HostileFile {
 public:
-    // Lays out an honest, empty segment; `size` makes the file larger than that, up to where it is sparse.
+    // Lays out a valid, empty segment. `size` enlarges the file beyond that; the additional part is sparse.
     explicit HostileFile(const segment::Sizes& sizes, uint64_t size = 0);
     ~HostileFile();
     HostileFile(const HostileFile&) = delete;
@@ -26,15 +26,15 @@ public:
     segment::Word* words() { return reinterpret_cast<segment::Word*>(start_); }
     uint64_t size() const { return size_; }
 
-    // Writes something into a page, so that it is data and no hole.
+    // Writes to each page of the range, so that it is data and not a hole.
     void make_data(uint64_t offset, uint64_t length);
 
-    // Marks that claim that everything is in use.
+    // Sets all usage marks to their maximum.
     void claim_everything();
 
     base::Expected<segment::Reader> open() const;
 
-    // How much memory the file takes, in units of 512 bytes.
+    // Memory that the file occupies, in units of 512 bytes.
     int64_t blocks() const;
 
 private:
@@ -43,10 +43,10 @@ private:
     uint64_t size_ = 0;
 };
 
-// Bytes that this process has in use on its heap; 0 where a sanitizer has replaced it.
+// Bytes in use on the heap of this process; 0 if a sanitizer has replaced the allocator.
 uint64_t heap_in_use();
 
-// Memory of this process that is no file's, as the kernel counts it; 0 under a sanitizer, which keeps what was freed.
+// Anonymous memory of this process, as the kernel counts it; 0 under a sanitizer, which delays the release of memory.
 uint64_t anonymous_memory();
 
 }  // namespace ttmem::hostile

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Segments that claim everything and hold nothing, or all ones, or a region table that points everywhere.
+// Segments that claim everything and hold nothing, hold only ones, or have a region table with arbitrary offsets.
 
 #include <gtest/gtest.h>
 
@@ -20,7 +20,7 @@ constexpr uint64_t kMiB = uint64_t{1} << 20;
 
 constexpr segment::Sizes kSmall{.names = 64, .writers = 4, .ring_records = 64, .slots = 256};
 
-// Reads all there is, twice, and says what went wrong: work or memory without bound, or a hole that was filled.
+// Reads everything twice. Returns a description of unbounded work or memory, or of a hole that was filled.
 std::string read_it(const HostileFile& file) {
     const auto blocks = file.blocks();
     const auto reader = file.open();
@@ -28,7 +28,7 @@ std::string read_it(const HostileFile& file) {
         return "";
     }
     segment::Cursor cursor;
-    read_everything(*reader, cursor);  // what is made once is made now
+    read_everything(*reader, cursor);  // the first read makes all one-time allocations
     const uint64_t heap = heap_in_use();
     const std::string problem = read_everything(*reader, cursor).problem;
     if (heap_in_use() > heap + kMiB) {
@@ -40,7 +40,7 @@ std::string read_it(const HostileFile& file) {
 }  // namespace
 
 TEST(Lies, AHugeSparseFileThatClaimsToBeFullCostsNothing) {
-    // As large as a segment may be: 16 M slots, 1,024 writers, 65,536 names.
+    // The largest possible segment: 16 M slots, 1,024 writers, 65,536 names.
     segment::Sizes sizes;
     sizes.slots = segment::kMaxSlots;
     sizes.writers = segment::kMaxWriters;
@@ -69,7 +69,8 @@ TEST(Lies, AFileOfManySmallIslandsIsReadInOrder) {
     constexpr uint64_t kIslands = 2'000;
     const uint64_t step = ledger.bytes() / kIslands / segment::kPage * segment::kPage;
     for (uint64_t i = 0; i < kIslands; ++i) {
-        file.make_data(ledger.offset + i * step, 1);  // makes the first slot there live: its generation is 1
+        // Makes the first slot of the page live: its generation becomes 1.
+        file.make_data(ledger.offset + i * step, 1);
     }
     EXPECT_EQ("", read_it(file));
     const auto reader = file.open();
@@ -104,7 +105,7 @@ TEST(Lies, OnesEverywhereAreRefused) {
     EXPECT_FALSE(file.open());
 }
 
-// Tables that are wrong but not hopeless: many of them are accepted, and then lead the reader anywhere in the file.
+// Region tables with plausible errors. Many of them are accepted, and direct the reader to any place in the file.
 TEST(Lies, RegionTablesThatPointEverywhereAreReadOrRefused) {
     std::mt19937_64 random(5);
     HostileFile file(kSmall);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Another process writes random words all over its segment, as fast as it can, while readers make every call there is.
+// Another process continuously writes random words to its segment, while readers make every call of the API.
 
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -27,12 +27,12 @@ using segment::Word;
 constexpr uint64_t kMiB = uint64_t{1} << 20;
 constexpr int kRounds = 400;
 
-// Larger than what is data, so that there are holes to keep.
+// Larger than the populated part, so that the file has holes, which readers must not fill.
 constexpr segment::Sizes kSizes{.names = 1'024, .writers = 16, .ring_records = 1'024, .slots = 65'536};
 
 using Extent = std::pair<uint64_t, uint64_t>;  // offset and length, in bytes
 
-// What the scribbler writes to, and has made data before: the start of each region, and the header.
+// Populates the parts that the scribbler writes to: the header and the start of each region.
 std::vector<Extent> make_data(HostileFile& file) {
     std::vector<Extent> extents = {{0, sizeof(segment::Header)}};
     for (uint32_t i = 0; i < segment::kRegions; ++i) {
@@ -55,13 +55,13 @@ uint64_t any_value(std::mt19937_64& random) {
         case 3:
             return random() & 0xffff'ffff'0000'00ff;
         case 4:
-            return (random() % 256) << 32 | random() % 256;  // a name inside another one that is there
+            return (random() % 256) << 32 | random() % 256;  // a name with an existing parent
         default:
             return uint64_t{1} << random() % 64;
     }
 }
 
-// Never returns. The header is mended now and then, so that new readers get in too.
+// Never returns. The header is repaired from time to time, so that new readers can open the segment.
 [[noreturn]] void scribble(HostileFile& file, const std::vector<Extent>& extents) {
     std::mt19937_64 random(static_cast<uint64_t>(getpid()));
     constexpr size_t kFixedBytes = offsetof(segment::Header, devices_used);
@@ -83,7 +83,7 @@ uint64_t any_value(std::mt19937_64& random) {
     }
 }
 
-// The scribbling process; dies with this object, and with the test.
+// The scribbling process. It ends with this object, and with the test.
 class Scribbler {
 public:
     Scribbler(HostileFile& file, const std::vector<Extent>& extents) : child_(fork()) {

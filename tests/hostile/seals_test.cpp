@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What the seals of a segment forbid, to its readers and to its own process: else a reader's map could be cut under it.
+// What the seals of a segment forbid, to its readers and to its own process. Without them, a reader's mapping could be
+// truncated.
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -20,7 +21,7 @@ namespace ttmem::hostile {
 
 namespace {
 
-// The segment of this process, opened for writing by whoever may (its own user).
+// The segment of this process, opened for writing.
 base::Descriptor open_writable() {
     ttmem_device_info info{};
     ttmem_register_device(&info);
@@ -41,7 +42,7 @@ int64_t blocks_of(const base::Descriptor& file) {
     return info.st_blocks;
 }
 
-// errno of a call that failed; 0 where it did not.
+// The errno of a failed call, or 0 if it succeeded.
 template <class Result>
 int error_of(Result result) {
     return result == static_cast<Result>(-1) ? errno : 0;
@@ -92,7 +93,7 @@ TRACKED_TEST(Seals, NobodyCanPunchAHole) {
     ASSERT_TRUE(file);
     const auto blocks = blocks_of(file);
     EXPECT_EQ(EPERM, error_of(fallocate(file.get(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, 4096)));
-    // Not even the process itself, through the map that it writes to.
+    // The process itself can't either, through its writable mapping.
     const auto own = test::own_mapping();
     ASSERT_TRUE(own);
     EXPECT_EQ(EPERM, error_of(madvise(const_cast<void*>(own->start), 4096, MADV_REMOVE)));

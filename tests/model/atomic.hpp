@@ -10,8 +10,8 @@
 
 namespace ttmem::model {
 
-/// Stands for std::atomic<T> in a protocol under the model. Made inside a program given to explore(). The
-/// memory order has no default: the code base names it at each operation.
+/// Replaces std::atomic<T> in a protocol under the model. Must be created inside a program given to explore(). The
+/// memory order has no default, because the code base names it at each operation.
 template <class T>
 requires std::same_as<T, std::uint32_t> || std::same_as<T, std::uint64_t>
 class Atomic {
@@ -95,7 +95,7 @@ private:
     LocationId location_;
 };
 
-/// Names an atomic in traces.
+/// Sets the name of an atomic in traces.
 template <class T>
 void name(const Atomic<T>& atomic, const std::string& text) {
     World::current()->name_location(atomic.location(), text);

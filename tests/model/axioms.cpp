@@ -18,7 +18,7 @@ struct Event {
     std::size_t source = 0;
 };
 
-/// A relation between at most 32 events: a row of bits for each.
+/// A relation between at most 32 events, with one row of bits per event.
 class Relation {
 public:
     explicit Relation(std::size_t size) : rows_(size, 0) {}
@@ -68,7 +68,7 @@ public:
                 events_.push_back(event);
             }
         }
-        // The initial values come before everything.
+        // The initial values precede all other events.
         for (std::size_t i = 0; i < program.locations; ++i) {
             for (std::size_t j = program.locations; j < events_.size(); ++j) {
                 in_order_.add(i, j);
@@ -110,7 +110,7 @@ private:
         }
     }
 
-    // With the sources known, so is whether each compare-and-swap succeeds.
+    // Once the sources are known, so is the success of each compare-and-swap.
     void classify() {
         for (Event& event : events_) {
             if (event.is_initial) {
@@ -212,7 +212,7 @@ private:
         return true;
     }
 
-    // An acquire read synchronises with every release whose sequence of read-modify-writes it reads from.
+    // An acquire read synchronises with every release whose release sequence it reads from.
     void synchronise(std::size_t read, Relation& happens_before) const {
         if (!is_acquire(events_[read].order)) {
             return;

@@ -11,8 +11,8 @@
 #include "tests/model/explore.hpp"
 #include "tests/model/world.hpp"
 
-// The explorer against the axioms of the memory model: on random small programs both must give the same
-// outcomes, with the reduction and without.
+// Compares the explorer with the axioms of the memory model. On random small programs both must give the same outcomes,
+// with and without the reduction.
 
 namespace ttmem::model {
 namespace {
@@ -122,7 +122,7 @@ TEST_P(RandomPrograms, HaveExactlyTheAllowedOutcomes) {
         ASSERT_TRUE(reduced.result.proven());
         ASSERT_EQ(reduced.outcomes, allowed) << "program " << i << ", reduced";
         if (i % 8 != 0) {
-            continue;  // the long way is for some of them
+            continue;  // full exploration is slow, so it runs for some programs only
         }
         const Explored every = explored_outcomes(program, {.search = Search::every_interleaving});
         ASSERT_TRUE(every.result.proven());
@@ -131,8 +131,7 @@ TEST_P(RandomPrograms, HaveExactlyTheAllowedOutcomes) {
     }
 }
 
-// Random programs seldom hand a message on through a read-modify-write, so this shape is tried with all its
-// orders.
+// Random programs seldom pass a message on through a read-modify-write, so this shape is tested with all its orders.
 TEST(Axioms, AllowExactlyTheExploredReleaseSequences) {
     constexpr std::memory_order kLoads[] = {std::memory_order_relaxed, std::memory_order_acquire};
     constexpr std::memory_order kStores[] = {std::memory_order_relaxed, std::memory_order_release};

@@ -7,15 +7,14 @@
 
 namespace ttmem::model {
 
-/// The path through the tree of choices, walked depth first by running the program again and again.
+/// The path through the tree of choices, traversed depth first by running the program repeatedly.
 ///
-/// A program under the explorer is deterministic except for its calls of choose(). The stack remembers what
-/// each call returned; a new execution repeats all of it but the last choice, which advances. So nothing of a
-/// program's state needs to be saved or restored.
+/// A program under the explorer is deterministic except for its calls of choose(). The stack remembers the result of
+/// each call. A new execution repeats all results except the last, which advances. The state of a program is therefore
+/// never saved or restored.
 class ChoiceStack {
 public:
-    /// One of 0 .. options-1. Returns 0 on the first visit of this point and every other value on later
-    /// executions.
+    /// Returns one of 0 .. options-1: 0 on the first visit of this point, and every other value on later executions.
     std::size_t choose(std::size_t options) {
         if (options == 1) {
             return 0;
@@ -30,7 +29,7 @@ public:
         return node.taken;
     }
 
-    /// Goes to the next unexplored path. False if there is none.
+    /// Moves to the next unexplored path. Returns false if there is none.
     bool advance() {
         nodes_.resize(depth_ < nodes_.size() ? depth_ : nodes_.size());
         depth_ = 0;
@@ -44,8 +43,8 @@ public:
         return true;
     }
 
-    /// True if a repeated path met another number of options than the first time: the program depends on
-    /// something beside its choices, and no result of the exploration means anything.
+    /// True if a repeated path had another number of options than the first time. The program then depends on something
+    /// other than its choices, and the results of the exploration are invalid.
     bool diverged() const { return diverged_; }
 
 private:

@@ -2,107 +2,61 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <array>
 #include <set>
-#include <utility>
 
-#include "segment/ring.hpp"
-#include "segment/slot.hpp"
+#include "segment/writer.hpp"
 #include "tests/model/atomic.hpp"
 #include "tests/model/expect.hpp"
 #include "tests/model/explore.hpp"
+#include "tests/model/model_segment.hpp"
 #include "tests/model/world.hpp"
 
-// One event touches five things, in the order intent, ledger, ring, counters, intent cleared. These are the
-// promises that rest on this order: a follower of the ring finds the ledger at least as new as the record,
-// and a process killed anywhere leaves one event in doubt at most, which its intent names. Each step out of
-// its place must be seen.
-//
-// The steps are the protocols of src/segment; their order is written down here once more, as in
-// src/client/recorder.hpp.
+// The writer of events (segment/writer.hpp) in every execution. Two promises depend on the order of its steps: a
+// follower of the ring finds the ledger at least as new as the record, and a process killed at any point leaves at most
+// one event in doubt, which its intent names. Each swapped pair of steps must be detected.
 
 namespace ttmem::model {
 namespace {
 
-using std::memory_order_acq_rel;
+using segment::Step;
 using std::memory_order_acquire;
 using std::memory_order_relaxed;
-using std::memory_order_release;
-using Word = Atomic<std::uint64_t>;
 
-constexpr std::uint64_t kCapacity = 2;
-constexpr std::uint64_t kBytes = 64;
+constexpr std::uint64_t kLastGeneration = 3;  // allocate, free, allocate
 
-enum class Part : std::uint8_t { intent, ledger, ring, counters, cleared };
-
-using Order = std::array<Part, 5>;
-
-constexpr Order kOrder = {Part::intent, Part::ledger, Part::ring, Part::counters, Part::cleared};
-
-struct Segment {
-    segment::BasicSlot<Word, 2> slot;
-    segment::BasicRecord<Word> ring[kCapacity];
-    Word head;
-    Word used;
-    Word intent;
-
-    Segment() {
-        name(slot.word[0], "generation");
-        name(slot.word[1], "payload");
-        name(head, "head");
-        name(used, "used");
-        name(intent, "intent");
-    }
-
-    // The event that brings the slot to `generation`: an allocation if that is odd, else a free.
-    void record(std::uint64_t generation, const Order& order) {
-        for (const Part part : order) {
-            step(part, generation);
-        }
-    }
-
-private:
-    void step(Part part, std::uint64_t generation) {
-        const bool allocates = segment::is_live(generation);
-        switch (part) {
-            case Part::intent:
-                intent.store(generation, memory_order_release);
-                return;
-            case Part::cleared:
-                intent.store(0, memory_order_release);
-                return;
-            case Part::counters:
-                used.fetch_add(allocates ? kBytes : std::uint64_t{0} - kBytes, memory_order_acq_rel);
-                return;
-            case Part::ring: {
-                const std::uint64_t record[segment::kRecordWords] = {generation, 0, 0, 0};
-                segment::append_record(ring, kCapacity, head, record);
-                return;
-            }
-            case Part::ledger:
-                if (allocates) {
-                    const std::uint64_t payload[1] = {kBytes};
-                    slot.publish(payload, generation);
-                } else {
-                    check(slot.retire(generation - 1), "the only owner frees");
-                }
-        }
-    }
+template <Step... kSteps>
+struct Ordered : ModelTraits {
+    using Order = segment::StepOrder<kSteps...>;
 };
 
-Result follower(const Order& order) {
+using RingFirst = Ordered<Step::intent, Step::ring, Step::ledger, Step::counters, Step::clear>;
+using CountersFirst = Ordered<Step::intent, Step::ledger, Step::counters, Step::ring, Step::clear>;
+using LedgerFirst = Ordered<Step::ledger, Step::intent, Step::ring, Step::counters, Step::clear>;
+using ClearedFirst = Ordered<Step::intent, Step::ledger, Step::ring, Step::clear, Step::counters>;
+
+template <class Traits>
+void write_events(ModelSegment<Traits>& segment) {
+    for (std::uint64_t generation = 1; generation <= kLastGeneration; ++generation) {
+        if (segment::is_live(generation)) {
+            segment.allocate(0);
+        } else {
+            check(segment.free(0, generation - 1), "the only owner frees");
+        }
+    }
+}
+
+template <class Traits>
+Result follower() {
     return explore({}, [=](World& world) {
-        Segment segment;
-        world.thread("writer", [&] {
-            for (std::uint64_t generation = 1; generation <= 3; ++generation) {
-                segment.record(generation, order);
-            }
-        });
+        ModelSegment<Traits> segment;
+        world.thread("writer", [&] { write_events(segment); });
         world.reader("follower", [&] {
             segment::RingPosition position;
-            segment::follow_ring(segment.ring, kCapacity, segment.head, position,
+            segment::follow_ring(segment.ring, kModelRing, segment.line.head, position,
                                  [&](const std::uint64_t(&record)[segment::kRecordWords]) {
-                                     check(segment.slot.word[0].load(memory_order_acquire) >= record[0],
+                                     const std::uint64_t generation =
+                                         segment::decode_event(record).slot.generation;
+                                     check(segment.ledger[0].word[0].load(memory_order_acquire) >= generation,
                                            "who has the record finds the ledger as new");
                                  });
         });
@@ -114,71 +68,62 @@ struct Remains {
     std::set<std::uint64_t> intents;
 };
 
-Result killed(const Order& order, Remains* remains = nullptr) {
+template <class Traits>
+Result killed(Remains* remains = nullptr) {
     return explore({}, [=](World& world) {
-        Segment segment;
+        ModelSegment<Traits> segment;
         const ThreadId writer = world.thread(
-            "writer",
-            [&] {
-                for (std::uint64_t generation = 1; generation <= 3; ++generation) {
-                    segment.record(generation, order);
-                }
-            },
-            Fate::may_be_killed);
+            "writer", [&] { write_events(segment); }, Fate::may_be_killed);
         world.run();
-        const std::uint64_t intent = segment.intent.load(memory_order_relaxed);
-        const std::uint64_t generation = segment.slot.generation();
-        const std::uint64_t records = segment.head.load(memory_order_relaxed);
-        const std::uint64_t used = segment.used.load(memory_order_relaxed);
-        const std::uint64_t live = segment::is_live(generation) ? kBytes : 0;
+        // For slot 0, the packed intent equals the generation.
+        const std::uint64_t intent = segment.line.intent.load(memory_order_relaxed);
+        const std::uint64_t generation = segment.ledger[0].generation();
+        const std::uint64_t records = segment.line.head.load(memory_order_relaxed);
+        const std::uint64_t used = segment.pool.used.load(memory_order_relaxed);
+        const std::uint64_t count = segment.tally.count.load(memory_order_relaxed);
+        const std::uint64_t live = segment::is_live(generation) ? kModelBytes : 0;
         if (intent == 0) {
-            check(records == generation && used == live, "with no intent, ledger, ring and counters agree");
+            check(records == generation && used == live && used == count * kModelBytes,
+                  "with no intent, ledger, ring and counters agree");
         } else {
             check(generation == intent || generation == intent - 1, "the intent names the event in doubt");
             check(generation == intent || (records == generation && used == live),
                   "what is not in the ledger is nowhere");
             check(records >= intent - 1, "only the event in doubt is missing in the ring");
-            check(records == intent || used == (segment::is_live(intent - 1) ? kBytes : 0),
+            check(records == intent || used == (segment::is_live(intent - 1) ? kModelBytes : 0),
                   "what is not in the ring is not counted");
         }
-        check(world.was_killed(writer) || (intent == 0 && generation == 3), "who lives finishes");
+        check(world.was_killed(writer) || (intent == 0 && generation == kLastGeneration),
+              "a writer that is not killed finishes");
         if (remains != nullptr) {
             remains->intents.insert(intent);
         }
     });
 }
 
-Order with(Part first, Part second) {
-    Order order = kOrder;
-    std::swap(order[static_cast<std::size_t>(first)], order[static_cast<std::size_t>(second)]);
-    return order;
-}
-
-TEST(EventModel, WhoHasTheRecordFindsTheLedgerAsNew) { EXPECT_PROVEN(follower(kOrder)); }
+TEST(EventModel, WhoHasTheRecordFindsTheLedgerAsNew) { EXPECT_PROVEN(follower<ModelTraits>()); }
 
 TEST(EventModel, AKillLeavesOneEventInDoubtAndTheIntentNamesIt) {
     Remains remains;
-    EXPECT_PROVEN(killed(kOrder, &remains));
+    EXPECT_PROVEN(killed<ModelTraits>(&remains));
     EXPECT_THAT(remains.intents, testing::ElementsAre(0, 1, 2, 3));
 }
 
 TEST(EventModel, ARingBeforeTheLedgerIsCaught) {
-    EXPECT_CAUGHT(follower(with(Part::ledger, Part::ring)), "who has the record finds the ledger as new");
-    EXPECT_CAUGHT(killed(with(Part::ledger, Part::ring)), "what is not in the ledger is nowhere");
+    EXPECT_CAUGHT(follower<RingFirst>(), "who has the record finds the ledger as new");
+    EXPECT_CAUGHT(killed<RingFirst>(), "what is not in the ledger is nowhere");
 }
 
 TEST(EventModel, CountersBeforeTheRingAreCaught) {
-    EXPECT_CAUGHT(killed(with(Part::ring, Part::counters)), "what is not in the ring is not counted");
+    EXPECT_CAUGHT(killed<CountersFirst>(), "what is not in the ring is not counted");
 }
 
 TEST(EventModel, ALedgerBeforeTheIntentIsCaught) {
-    EXPECT_CAUGHT(killed(with(Part::intent, Part::ledger)),
-                  "with no intent, ledger, ring and counters agree");
+    EXPECT_CAUGHT(killed<LedgerFirst>(), "with no intent, ledger, ring and counters agree");
 }
 
 TEST(EventModel, AnIntentClearedBeforeTheCountersIsCaught) {
-    EXPECT_CAUGHT(killed(with(Part::counters, Part::cleared)),
-                  "with no intent, ledger, ring and counters agree");
+    EXPECT_CAUGHT(killed<ClearedFirst>(), "with no intent, ledger, ring and counters agree");
 }
 
 }  // namespace

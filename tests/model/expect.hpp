@@ -5,7 +5,7 @@
 
 #include "tests/model/explore.hpp"
 
-/// The exploration tried everything and no check failed.
+/// The exploration was complete and no check failed.
 #define EXPECT_PROVEN(exploration)                                \
     do {                                                          \
         const ::ttmem::model::Result result_ = (exploration);     \

@@ -12,21 +12,20 @@ namespace ttmem::model {
 class World;
 
 enum class Search : std::uint8_t {
-    /// Every outcome once or a few times: executions that differ only in the order of steps that do not touch
-    /// each
-    /// other are explored in one order. README.md says why no outcome is lost.
+    /// Every outcome at least once. Executions that differ only in the order of independent steps are explored in one
+    /// order. README.md explains why no outcome is lost.
     reduced,
-    /// Every interleaving with every read choice. Slow; the yardstick for `reduced`.
+    /// Every interleaving with every read choice. Slow; the reference for `reduced`.
     every_interleaving,
 };
 
 struct Options {
     Search search = Search::reduced;
-    /// Explores only executions in which at most this many times a thread that could go on is interrupted. It
-    /// is no proof, but finds most faults in programs too big for one. Implies every_interleaving.
+    /// Explores only executions with at most this many preemptions of a thread that could continue. This is not a
+    /// proof, but finds most faults in programs that are too large for one. Implies every_interleaving.
     std::optional<unsigned> preemptions = std::nullopt;
     std::uint64_t max_executions = 20'000'000;
-    std::size_t max_steps = 1'000;  // operations in one execution; a longer one is cut and counted
+    std::size_t max_steps = 1'000;  // operations in one execution; a longer one is truncated and counted
     unsigned max_kills = 1;         // threads that die in one execution
     unsigned max_spurious = 1;      // spurious failures of weak compare-and-swaps in one execution
 };
@@ -37,9 +36,9 @@ struct Failure {
 };
 
 struct Result {
-    std::uint64_t executions = 0;  // run to their end
-    std::uint64_t pruned = 0;      // given up on the way, since another execution covers them
-    std::uint64_t truncated = 0;   // cut at max_steps
+    std::uint64_t executions = 0;  // executions that ran to their end
+    std::uint64_t pruned = 0;      // abandoned, because another execution covers them
+    std::uint64_t truncated = 0;   // ended at max_steps
     bool limit_hit = false;        // stopped at max_executions
     std::optional<Failure> failure;
 
@@ -49,12 +48,11 @@ struct Result {
     std::string text() const;
 };
 
-/// Runs `program` again and again, each time with other choices, until all are tried or a check fails. The
-/// program makes its atomics, adds threads to the world, calls World::run() and checks what came out. It must
-/// depend on nothing but its choices.
+/// Runs `program` repeatedly with different choices, until all are tried or a check fails. The program creates its
+/// atomics, adds threads to the world, calls World::run() and checks the result. It must depend only on its choices.
 Result explore(const Options& options, const std::function<void(World&)>& program);
 
-/// A fact that holds in every execution. May be called in a thread of the model and in the program.
+/// A fact that must hold in every execution. May be called in a thread of the model and in the program.
 void check(bool holds, const char* what);
 
 }  // namespace ttmem::model

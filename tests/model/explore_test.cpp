@@ -11,7 +11,7 @@
 #include "tests/model/atomic.hpp"
 #include "tests/model/world.hpp"
 
-// The explorer itself: that it runs as many executions as there are, and no fewer.
+// Tests of the explorer itself: it runs exactly the expected number of executions.
 
 namespace ttmem::model {
 namespace {
@@ -23,7 +23,7 @@ using Word = Atomic<std::uint64_t>;
 
 constexpr Options kEvery{.search = Search::every_interleaving};
 
-// `threads` threads, each with `stores` stores to an atomic of its own.
+// Runs `threads` threads, each with `stores` stores to its own atomic.
 Result independent_stores(const Options& options, int threads, int stores) {
     return explore(options, [=](World& world) {
         Word x[4];
@@ -77,8 +77,8 @@ TEST(Explore, CountsPlacesInModificationOrder) {
         world.thread("b", [&] { x.store(2, memory_order_relaxed); });
         world.run();
     };
-    EXPECT_EQ(explore(kEvery, program).executions,
-              4U);  // two interleavings, in each the second goes before or after
+    // Two interleavings. In each, the second store goes before or after the first in modification order.
+    EXPECT_EQ(explore(kEvery, program).executions, 4U);
     EXPECT_EQ(explore({}, program).executions, 2U);
 }
 

@@ -23,8 +23,7 @@ namespace ttmem::model {
 namespace {
 
 #ifdef TTMEM_MODEL_ASAN
-// Who switched, so that the fibre that goes on can learn the bounds of a stack it did not make (the main
-// one).
+// The stack bounds of the fibre that switched. The next fibre fills them in, because the main stack was not made here.
 const void** leaving_bottom = nullptr;
 std::size_t* leaving_bytes = nullptr;
 #endif
@@ -38,7 +37,7 @@ Fibre::Fibre(std::size_t stack_bytes) : stack_(new char[stack_bytes]), stack_byt
 void Fibre::start(std::function<void()> body) {
     body_ = std::move(body);
 #ifdef TTMEM_MODEL_ASAN
-    // Frames that were left behind unfinished have poisoned their surroundings.
+    // Frames that were abandoned leave poisoned memory behind.
     __asan_unpoison_memory_region(stack_.get(), stack_bytes_);
 #endif
     getcontext(&context_);
@@ -46,7 +45,7 @@ void Fibre::start(std::function<void()> body) {
     context_.uc_stack.ss_size = stack_bytes_;
     context_.uc_link = nullptr;
     const auto self = reinterpret_cast<std::uintptr_t>(this);
-    // makecontext hands on ints only, hence the pointer in two halves.
+    // makecontext passes only ints, so the pointer is split into two halves.
     makecontext(&context_, reinterpret_cast<void (*)()>(&Fibre::enter), 2, static_cast<unsigned>(self >> 32U),
                 static_cast<unsigned>(self));
 }

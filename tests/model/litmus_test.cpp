@@ -9,7 +9,7 @@
 #include "tests/model/explore.hpp"
 #include "tests/model/world.hpp"
 
-// The classic small programs, whose outcomes under the C++ memory model are known.
+// The classic litmus tests, whose outcomes under the C++ memory model are known.
 
 namespace ttmem::model {
 namespace {
@@ -142,7 +142,8 @@ TEST(Litmus, TwoReadersMayDisagreeOnTheOrderOfStoresToTwoLocations) {
 }
 
 TEST(Litmus, StoresCrossInModificationOrder) {
-    // Each thread's first store ends up last: impossible if stores took effect in the order of execution.
+    // Each thread's first store is last in modification order, which is impossible if stores took effect in execution
+    // order.
     bool crossed = false;
     explore({}, [&](World& world) {
         Word x;

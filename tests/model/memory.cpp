@@ -8,7 +8,7 @@ namespace ttmem::model {
 
 namespace {
 
-// Room between two neighbours, so that a message can be put between them without renumbering the views.
+// The distance between neighbours, so that a message can be inserted between them without renumbering the views.
 constexpr Timestamp kGap = 1U << 16U;
 
 [[noreturn]] void limit_reached(const char* what) {

@@ -8,34 +8,29 @@
 #include <cstdint>
 #include <vector>
 
-// The memory of the model: what a C++ atomic may return, as an abstract machine.
+// The memory of the model: the values that a C++ atomic may return, as an abstract machine.
 //
 //   location x    modification order ->
 //                 +-----------+   +-----------+   +-----------+
 //                 | message 0 |   | message 4 |   | message 7 |      a message = value, timestamp, view
-//                 | value 0   |   | value 5   |   | value 6   |      a view    = one timestamp a location
+//                 | value 0   |   | value 5   |   | value 6   |      a view    = one timestamp per location
 //                 +-----------+   +-----------+   +-----------+
-//                                      ^ view of thread A             thread A may load 5 or 6, never 0
-//                                      again;
-//                                                                     its next store goes anywhere behind 5
+//                                      ^ view of thread A             thread A may load 5 or 6, never 0 again;
+//                                                                     its next store goes anywhere after 5
 //
-// * A load reads any message that is not older than the thread's view of the location. An acquire load then
-// joins the
+// * A load reads any message that is not older than the thread's view of the location. An acquire load then joins the
 //   view that the message carries.
-// * A store adds a message anywhere behind the thread's view of the location (the order in which stores are
-// executed is
-//   not their modification order), never between a read-modify-write and the message that it read. A release
-//   store attaches the thread's whole view, a relaxed one nothing but the message itself.
-// * A read-modify-write reads a message that no other one has read, and its own follows directly. It carries
-// on the
-//   view of the message it read (the release sequence), whatever its own order is.
-// * seq_cst is treated as acq_rel and consume as acquire: weaker than the language for the first, stronger
-// than its
-//   letter for the second but what every compiler does. So a proof in the model holds outside, and code that
-//   needs the single total order of seq_cst is rejected.
+// * A store adds a message anywhere after the thread's view of the location (the order in which stores are executed is
+//   not their modification order), but never between a read-modify-write and the message that it read. A release store
+//   attaches the thread's whole view, a relaxed one only the message itself.
+// * A read-modify-write reads a message that no other one has read, and its own message follows directly. It carries on
+//   the view of the message it read (the release sequence), whatever its own order is.
+// * seq_cst is treated as acq_rel, which is weaker than the language. consume is treated as acquire, which is stronger
+//   than the standard requires, but is what every compiler does. A proof in the model therefore holds outside, and code
+//   that needs the single total order of seq_cst is rejected.
 //
-// This is the RC11 model without fences and seq_cst. It knows no load that depends on a later store of its
-// own thread (no load buffering): see README.md.
+// This is the RC11 model without fences and seq_cst. No load depends on a later store of its own thread (no load
+// buffering): see README.md.
 
 namespace ttmem::model {
 
@@ -84,17 +79,17 @@ struct Message {
     Timestamp when = 0;
     MessageId id = 0;
     ThreadId author = 0;
-    bool follows_its_source = false;  // written by a read-modify-write that read the message before it
+    bool follows_its_source = false;  // written by a read-modify-write that read the preceding message
     View view;
 };
 
 enum class Effect : std::uint8_t { read, insert, modify };
 
-/// One thing that an operation may do now: read or modify the message at `index`, or insert one there.
+/// One possible effect of an operation: read or modify the message at `index`, or insert one there.
 struct Candidate {
     std::size_t index;
     Effect effect;
-    bool spurious;  // a weak compare_exchange that fails though the value is the expected one
+    bool spurious;  // a weak compare_exchange that fails although the value is the expected one
 };
 
 struct Outcome {
@@ -103,7 +98,7 @@ struct Outcome {
     MessageId read_from = 0;
     ThreadId read_author = 0;
     MessageId wrote = 0;
-    std::uint32_t newer = 0;  // messages behind the one that was read or written
+    std::uint32_t newer = 0;  // messages after the one that was read or written
     Effect effect = Effect::read;
 };
 
@@ -120,7 +115,7 @@ public:
 
     MessageId next_message() const { return next_message_; }
 
-    /// Everything that `op` may do for a thread with view `view`, newest message first. Reads of messages
+    /// Collects all possible effects of `op` for a thread with view `view`, newest message first. Reads of messages
     /// with an id below `not_before` are left out.
     void collect(const Operation& op, const View& view, MessageId not_before, bool spurious,
                  std::vector<Candidate>& out) const;
@@ -134,7 +129,7 @@ private:
     bool is_taken(LocationId location, std::size_t index) const;
     Message& insert(LocationId location, std::size_t index, std::uint64_t value, ThreadId author);
 
-    // Never shrinks, so that an execution allocates nothing that an earlier one has allocated.
+    // Never shrinks, so that executions reuse the memory of earlier ones.
     std::vector<std::vector<Message>> messages_;
     std::size_t locations_ = 0;
     MessageId next_message_ = 0;

@@ -14,8 +14,8 @@
 #include "tests/model/explore.hpp"
 #include "tests/model/world.hpp"
 
-// The name protocol in every execution: who sees a length sees the bytes, and who sees an allocation sees its
-// name. Then the same with one thing made worse, which must be seen.
+// The name protocol in every execution: a reader that sees a length sees the bytes, and a reader that sees an
+// allocation sees its name. Then the same with one weakened step, which must be detected.
 
 namespace ttmem::model {
 namespace {
@@ -97,8 +97,8 @@ Result write_and_read(std::set<bool>* seen = nullptr) {
     });
 }
 
-// One thread makes a name and puts it in the private index; another finds it there and allocates under it. A
-// process that reads the allocation reads the name.
+// One thread creates a name and adds it to the private index. Another thread finds it there and allocates under it. A
+// process that reads the allocation must be able to read the name.
 template <class N>
 Result name_of_an_allocation(std::memory_order put = memory_order_release,
                              std::memory_order find = memory_order_acquire) {

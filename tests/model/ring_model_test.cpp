@@ -12,9 +12,8 @@
 #include "tests/model/explore.hpp"
 #include "tests/model/world.hpp"
 
-// The ring protocol in every execution: a record that a reader keeps is whole and is the one it asked for,
-// and kept and lost together are all that was written. Then the same with one thing made worse, which must be
-// seen.
+// The ring protocol in every execution: a record that a reader keeps is whole and is the requested one, and kept plus
+// lost records are all that were written. Then the same with one weakened step, which must be detected.
 
 namespace ttmem::model {
 namespace {
@@ -28,7 +27,7 @@ using std::memory_order_relaxed;
 using std::memory_order_release;
 using Word = Atomic<std::uint64_t>;
 
-// ---- what is made worse -----------------------------------------------------------------------------------
+// ---- weakened variants ------------------------------------------------------------------------------------
 
 struct RelaxedRecordStore : RingOrders {
     static constexpr auto record_store = memory_order_relaxed;
@@ -110,7 +109,7 @@ struct ProtocolReader {
     }
 };
 
-// Skips what is surely overwritten as the protocol does, but looks at the head again with a bound of its own.
+// Skips records that are certainly overwritten, as the protocol does, but rechecks the head with another bound.
 template <std::uint64_t kSlack>
 struct LaxReader {
     template <class Orders, std::uint64_t kCapacity>
@@ -134,9 +133,9 @@ struct LaxReader {
 
 struct Run {
     std::uint64_t written = 4;
-    int follows = 2;  // rounds of the reader, before one last round when all is quiet
+    int follows = 2;  // rounds of the reader, before a last round when all writers have ended
     Fate fate = Fate::lives;
-    std::set<std::uint64_t>* lost = nullptr;  // how many were lost, in all executions
+    std::set<std::uint64_t>* lost = nullptr;  // numbers of lost records over all executions
 };
 
 template <class Orders, std::uint64_t kCapacity = 2, class Writer = ProtocolWriter,
@@ -171,8 +170,8 @@ Result one_writer(const Run& run = {}) {
     });
 }
 
-// A thread ends and gives its line back; the next one goes on at the same head. The word `free line` stands
-// for the lock.
+// A thread ends and returns its line, and the next thread continues at the same head. The word `free line` stands for
+// the lock.
 template <class Orders>
 Result line_handed_on(std::memory_order give, std::memory_order take) {
     return explore({}, [=](World& world) {
@@ -207,7 +206,7 @@ constexpr const char* kTorn = "a kept record is the one that was asked for";
 TEST(RingModel, AKeptRecordIsWholeAndTheRestIsCounted) {
     std::set<std::uint64_t> lost;
     EXPECT_PROVEN(one_writer<RingOrders>({.follows = 3, .lost = &lost}));
-    // A ring of two keeps one a round for certain, so all four are kept at best and one at worst.
+    // A ring of two keeps at least one record in the last round. So of four records, between one and four are kept.
     EXPECT_THAT(lost, testing::ElementsAre(0, 1, 2, 3));
 }
 
@@ -225,7 +224,7 @@ TEST(RingModel, ALineGoesFromThreadToThread) {
     EXPECT_PROVEN(line_handed_on<RingOrders>(memory_order_release, memory_order_acquire));
 }
 
-// The loads of the record acquire, and they come before: the last look at the head needs no order of its own.
+// The loads of the record have acquire order and precede the last load of the head, which therefore needs no order.
 TEST(RingModel, TheRecheckNeedsNoOrder) {
     EXPECT_PROVEN(one_writer<RelaxedRecheck>());
     EXPECT_PROVEN(line_handed_on<RelaxedRecheck>(memory_order_release, memory_order_acquire));

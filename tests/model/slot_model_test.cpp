@@ -12,9 +12,8 @@
 #include "tests/model/explore.hpp"
 #include "tests/model/world.hpp"
 
-// The slot protocol in every execution: a copy that a reader keeps is one generation's payload and nothing
-// else, and of several who free an allocation one wins. Then the same with one thing made worse, which must
-// be seen.
+// The slot protocol in every execution: a copy that a reader keeps is the payload of exactly one generation, and if
+// several threads free an allocation, one of them wins. Then the same with one weakened step, which must be detected.
 
 namespace ttmem::model {
 namespace {
@@ -31,7 +30,7 @@ constexpr std::size_t kWords = 3;
 template <class Orders = SlotOrders>
 using Slot = BasicSlot<Word, kWords, Orders>;
 
-// ---- what is made worse -----------------------------------------------------------------------------------
+// ---- weakened variants ------------------------------------------------------------------------------------
 
 struct RelaxedPayloadStore : SlotOrders {
     static constexpr auto payload_store = memory_order_relaxed;
@@ -71,7 +70,7 @@ struct GenerationFirst : Slot<> {
     }
 };
 
-// Goes from one life to the next with no free step in between.
+// Goes from one live generation to the next without a free one in between.
 struct NeverFree : Slot<> {
     bool retire(std::uint64_t /*live_generation*/) { return true; }
 };
@@ -119,12 +118,12 @@ std::uint64_t read(const S& slot) {
     return generation;
 }
 
-/// Which generations were kept in some execution: shows that the proof is not one about copies nobody keeps.
+/// The generations that were kept in some execution. Shows that the proof covers copies that are kept.
 struct Kept {
     std::set<std::uint64_t> generations;
 };
 
-// One thread allocates, frees and allocates again, twice, while a reader reads twice.
+// One thread allocates, frees and reuses the slot, twice, while a reader reads twice.
 template <class S>
 Result reuse_by_one_thread(Kept* kept = nullptr, Fate fate = Fate::lives, int lives = 3) {
     return explore({}, [=](World& world) {
@@ -148,7 +147,7 @@ Result reuse_by_one_thread(Kept* kept = nullptr, Fate fate = Fate::lives, int li
             check(second == 0 || second >= first, "generations rise");
         });
         world.run();
-        // After the writer's death there is nobody left to disturb, so a live slot must be readable.
+        // After the writer's death no thread interferes, so a live slot must be readable.
         const std::uint64_t last = read(slot);
         check(last == (segment::is_live(slot.generation()) ? slot.generation() : 0),
               "the last state can be read");
@@ -158,8 +157,8 @@ Result reuse_by_one_thread(Kept* kept = nullptr, Fate fate = Fate::lives, int li
     });
 }
 
-// The slot goes from one thread to another through a free list, here one word whose order stands for the
-// private mutex.
+// The slot passes from one thread to another through a free list: a single word, whose order stands for the private
+// mutex.
 template <class S>
 Result reuse_by_another_thread(std::memory_order put = memory_order_release,
                                std::memory_order take = memory_order_acquire) {
@@ -184,7 +183,7 @@ Result reuse_by_another_thread(std::memory_order put = memory_order_release,
     });
 }
 
-// How the owner of an allocation hands it to those who free it, and what the winner does with the slot.
+// How the owner of an allocation passes it to the threads that free it, and whether the winner reuses the slot.
 struct Handing {
     std::memory_order give = memory_order_release;
     std::memory_order take = memory_order_acquire;
@@ -195,7 +194,7 @@ struct Handing {
 
 constexpr Handing kUnordered{.give = memory_order_relaxed, .take = memory_order_relaxed};
 
-// Two threads free the same allocation. The winner reads what it freed and uses the slot again.
+// Two threads free the same allocation. The winner reads the freed payload and reuses the slot.
 template <class S>
 Result double_free(const Handing& handing, std::set<int>* winners = nullptr) {
     return explore({}, [=](World& world) {
@@ -240,8 +239,8 @@ Result double_free(const Handing& handing, std::set<int>* winners = nullptr) {
     });
 }
 
-// The writer says what it is about to do (intent), does it, and takes its word back. Who sees the change sees
-// the intent or its end, never the time before it.
+// The writer stores its intent, makes the change, and clears the intent. A reader that sees the change sees the intent
+// or its end, never the state before it.
 template <class S>
 Result change_and_intent() {
     return explore({}, [](World& world) {
@@ -297,8 +296,8 @@ TEST(SlotModel, OfTwoFreesOneWins) {
     EXPECT_THAT(winners, testing::ElementsAre(0, 1, 2));
 }
 
-// A handle that reached another thread by no ordered way may be freed in vain, as if it were not known yet,
-// but who frees it sees what it frees.
+// If a handle reached another thread without ordering, a free may fail because the allocation is not visible yet. A
+// free that succeeds sees the payload.
 TEST(SlotModel, WhoFreesWithAHandleFromNowhereSeesThePayload) {
     std::set<int> winners;
     EXPECT_PROVEN(double_free<Slot<>>(kUnordered, &winners));

@@ -5,97 +5,86 @@
 #include <set>
 #include <utility>
 
-#include "segment/slot.hpp"
+#include "segment/writer.hpp"
 #include "tests/model/atomic.hpp"
 #include "tests/model/expect.hpp"
 #include "tests/model/explore.hpp"
 #include "tests/model/world.hpp"
 
-// A tag changes one word of a live slot, which the slot protocol alone does not allow: another thread may
-// free the allocation and use the slot again meanwhile. A compare-and-swap on a word that carries bits of the
-// generation makes it safe, and each half of that is needed. The steps are written down here once more, as
-// ttmem_tag() makes them.
+// A tag (tag_slot() of segment/writer.hpp) changes one word of a live slot, which the slot protocol alone does not
+// allow: another thread may free the allocation and reuse the slot at the same time. A compare-and-swap on a word that
+// carries bits of the generation makes it safe, and both parts are needed.
 
 namespace ttmem::model {
 namespace {
 
 using segment::BasicSlot;
-using std::memory_order_acq_rel;
+using segment::TagOrders;
 using std::memory_order_acquire;
 using std::memory_order_relaxed;
-using std::memory_order_release;
 using Word = Atomic<std::uint64_t>;
 using Copy = std::pair<std::uint64_t, std::uint64_t>;  // generation, name
 
-constexpr std::uint64_t kName = 5;  // of both allocations: the hard case
-constexpr std::uint64_t kTag = 9;
+constexpr std::uint32_t kName = 5;  // the same for both allocations, which is the hard case
+constexpr std::uint32_t kTag = 9;
 
-struct Protocol {
-    bool has_generation_bits = true;
-    bool looks_at_them = true;
-    bool swaps = true;
-    std::memory_order swap = memory_order_acq_rel;
+enum class GenerationBits : std::uint8_t { yes, no };
 
-    std::uint64_t naming_word(std::uint64_t name, std::uint64_t generation) const {
-        return name << 16U | (has_generation_bits ? generation : 0);
-    }
-    bool matches(std::uint64_t naming, std::uint64_t generation) const {
-        return !has_generation_bits || !looks_at_them || (naming & 0xffff) == generation;
-    }
+struct IgnoresGeneration : TagOrders {
+    static constexpr bool kChecksGeneration = false;
+};
+struct DoesNotSwap : TagOrders {
+    static constexpr bool kSwaps = false;
+};
+struct OnlyAcquires : TagOrders {
+    static constexpr auto swap = memory_order_acquire;
 };
 
-struct Tagged {
+struct TaggedSlot {
     BasicSlot<Word, 2> slot;
-    Word name_text;  // stands for the entry of the name table: 1 when it is there
+    Word name_text;  // stands for the entry of the name table: 1 when written
 
-    Tagged() {
+    TaggedSlot() {
         name(slot.word[0], "generation");
         name(slot.word[1], "naming");
         name(name_text, "name text");
     }
 
-    void allocate(std::uint64_t generation, const Protocol& protocol) {
-        const std::uint64_t payload[1] = {protocol.naming_word(kName, generation)};
+    void allocate(std::uint64_t generation, GenerationBits bits) {
+        const std::uint64_t payload[1] = {
+            segment::naming_word(kName, 0, bits == GenerationBits::yes ? generation : 0)};
         slot.publish(payload, generation);
     }
 
-    void tag(std::uint64_t generation, const Protocol& protocol) {
-        if (slot.word[0].load(memory_order_acquire) != generation) {
-            return;
-        }
-        std::uint64_t naming = slot.word[1].load(memory_order_acquire);
-        name_text.store(1, memory_order_relaxed);
-        if (!protocol.matches(naming, generation)) {
-            return;
-        }
-        const std::uint64_t tagged = protocol.naming_word(kTag, generation);
-        if (protocol.swaps) {
-            slot.word[1].compare_exchange_strong(naming, tagged, protocol.swap, memory_order_relaxed);
-        } else {
-            slot.word[1].store(tagged, memory_order_release);
-        }
+    template <class Orders>
+    void tag(std::uint64_t generation) {
+        segment::tag_slot<Orders>(slot.word[0], slot.word[1], generation, [&](std::uint32_t) {
+            name_text.store(1, memory_order_relaxed);
+            return kTag;
+        });
     }
 
     Copy read() const {
         std::uint64_t payload[1];
         const std::uint64_t generation = slot.read(payload);
-        const std::uint64_t seen = generation == 0 ? 0 : payload[0] >> 16U;
+        const std::uint64_t seen = generation == 0 ? 0 : segment::name_in(payload[0]);
         check(generation != 3 || seen == kName, "a late tag does not reach the next allocation");
         check(seen != kTag || name_text.load(memory_order_relaxed) == 1, "who sees the tag sees its text");
         return {generation, seen};
     }
 };
 
-Result late_tag(const Protocol& protocol, std::set<Copy>* copies = nullptr) {
+template <class Orders = TagOrders>
+Result late_tag(std::set<Copy>* copies = nullptr, GenerationBits bits = GenerationBits::yes) {
     return explore({}, [=](World& world) {
-        Tagged tagged;
+        TaggedSlot tagged;
         Copy seen;
-        tagged.allocate(1, protocol);
-        world.thread("owner", [&] {
+        tagged.allocate(1, bits);
+        world.thread("owner", [&, bits] {
             check(tagged.slot.retire(1), "the only owner frees");
-            tagged.allocate(3, protocol);
+            tagged.allocate(3, bits);
         });
-        world.thread("tagger", [&] { tagged.tag(1, protocol); });
+        world.thread("tagger", [&] { tagged.tag<Orders>(1); });
         world.reader("reader", [&] { seen = tagged.read(); });
         world.run();
         check(tagged.read() == Copy{3, kName}, "a late tag does not reach the next allocation");
@@ -109,22 +98,23 @@ constexpr const char* kLate = "a late tag does not reach the next allocation";
 
 TEST(TagModel, ALateTagDoesNotReachTheNextAllocation) {
     std::set<Copy> copies;
-    EXPECT_PROVEN(late_tag({}, &copies));
+    EXPECT_PROVEN(late_tag(&copies));
     EXPECT_THAT(copies, testing::ElementsAre(Copy{0, 0}, Copy{1, kName}, Copy{1, kTag}, Copy{3, kName}));
 }
 
 TEST(TagModel, ATagWithoutGenerationBitsIsCaught) {
-    EXPECT_CAUGHT(late_tag({.has_generation_bits = false}), kLate);
+    // There are no generation bits to compare with, so the check passes.
+    EXPECT_CAUGHT((late_tag<IgnoresGeneration>(nullptr, GenerationBits::no)), kLate);
 }
 
-TEST(TagModel, ATagThatDoesNotLookAtTheGenerationBitsIsCaught) {
-    EXPECT_CAUGHT(late_tag({.looks_at_them = false}), kLate);
+TEST(TagModel, ATagThatDoesNotCheckTheGenerationBitsIsCaught) {
+    EXPECT_CAUGHT(late_tag<IgnoresGeneration>(), kLate);
 }
 
-TEST(TagModel, ATagThatDoesNotSwapIsCaught) { EXPECT_CAUGHT(late_tag({.swaps = false}), kLate); }
+TEST(TagModel, ATagThatDoesNotSwapIsCaught) { EXPECT_CAUGHT(late_tag<DoesNotSwap>(), kLate); }
 
 TEST(TagModel, ATagThatDoesNotReleaseIsCaught) {
-    EXPECT_CAUGHT(late_tag({.swap = memory_order_acquire}), "who sees the tag sees its text");
+    EXPECT_CAUGHT(late_tag<OnlyAcquires>(), "who sees the tag sees its text");
 }
 
 }  // namespace

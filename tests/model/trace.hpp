@@ -10,7 +10,7 @@ namespace ttmem::model {
 
 enum class StepKind : std::uint8_t { operation, killed, choice };
 
-/// What one thread did at one moment of an execution.
+/// One step of a thread in an execution.
 struct Step {
     StepKind kind = StepKind::operation;
     ThreadId thread = 0;
@@ -19,7 +19,7 @@ struct Step {
     std::size_t chosen = 0;  // of a choice
 };
 
-/// An execution as lines to read: thread, operation, order, value, and which message it came from.
+/// Formats an execution for people: thread, operation, order, value, and the message that it came from.
 ///
 ///     #7  writer  gen.store(release) <- 3             message 7
 ///     #8  reader  word1.load(relaxed) -> 0            message 1 of main, 1 newer

@@ -153,8 +153,8 @@ void World::finish() {
     }
 }
 
-// Whether a thread dies is decided when it is about to act, not when it is scheduled: dying disturbs nobody,
-// so the moment makes no difference to the others.
+// Whether a thread dies is decided when it is about to act, not when it is scheduled. A death affects no other thread,
+// so its moment makes no difference to them.
 bool World::dies_now() {
     const Thread& self = threads_[running_];
     if (self.fate == Fate::lives || kills_ == options_.max_kills || choices_.choose(2) == 0) {
@@ -168,7 +168,7 @@ bool World::dies_now() {
     return true;
 }
 
-// The running thread is about to make its pending operation: it waits here until it is its turn.
+// The running thread waits here until its pending operation is scheduled.
 void World::arrive() {
     if (dies_now()) {
         threads_[running_].killed = true;
@@ -276,7 +276,7 @@ bool World::is_awake(const Thread& thread) {
     return !candidates_.empty();
 }
 
-// The reasons for each of these rules are in README.md, "What is left out".
+// README.md, "What is left out", gives the reason for each of these rules.
 int World::next_reduced() {
     eligible_.clear();
     int waiting_reader = kNobody;

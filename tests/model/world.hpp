@@ -16,39 +16,36 @@ namespace ttmem::model {
 
 enum class Fate : std::uint8_t { lives, may_be_killed };
 
-/// Thrown through the program when its execution is over before its end. Never thrown through a thread of the
-/// model.
+/// Thrown through the program when its execution ends early. Never thrown through a thread of the model.
 struct ExecutionOver {};
 
-/// One execution: the memory, the threads, and whose turn it is. Every operation on an Atomic is a scheduling
-/// point.
+/// One execution: the memory, the threads, and the scheduler. Every operation on an Atomic is a scheduling point.
 ///
-/// Threads share nothing but atomics. Each may write variables of its own, which the program reads after
-/// run(). Nothing that owns something may live on a thread's stack: a thread that is killed or given up is
-/// never unwound.
+/// Threads share only atomics. Each may write its own variables, which the program reads after run(). Objects that own
+/// resources must not be on a thread's stack: a thread that is killed or abandoned is never unwound.
 class World {
 public:
     World(const Options& options, ChoiceStack& choices);
 
-    /// Adds a thread. One that may be killed stops, in some executions, before any one of its operations or
-    /// at its end; what it stored until then stays.
+    /// Adds a thread. A thread that may be killed stops, in some executions, before any one of its operations or at its
+    /// end. Its earlier stores remain.
     ThreadId thread(std::string name, std::function<void()> body, Fate fate = Fate::lives);
 
-    /// Adds a thread that only loads (it is a failure if it stores). It can't disturb the others, so it
-    /// suffices to run it after them: a late load may read what an early one could.
+    /// Adds a thread that only loads (a store is a failure). It can't affect the others, so it is enough to run it
+    /// after them: a late load may read everything that an early one could.
     ThreadId reader(std::string name, std::function<void()> body);
 
-    /// Runs all threads to their end. Afterwards the program sees all they did, as after joining them.
+    /// Runs all threads to their end. Afterwards the program sees all their stores, as after a join.
     void run();
 
     bool was_killed(ThreadId thread) const { return threads_[thread].killed; }
 
-    /// One of 0 .. options-1, all of which are explored.
+    /// Returns one of 0 .. options-1, all of which are explored.
     std::size_t choose(std::size_t options);
 
     std::vector<std::uint64_t> history(LocationId location) const { return memory_.history(location); }
 
-    // What Atomic and explore() need.
+    // For Atomic and explore().
     static World* current();
     LocationId add_location(std::uint64_t initial);
     void name_location(LocationId location, const std::string& name) { locations_[location] = name; }
@@ -66,7 +63,7 @@ private:
         bool reads_only = false;
         bool finished = false;
         bool killed = false;
-        // A sleeping thread's next operation is explored elsewhere for all messages older than `covered`.
+        // The next operation of a sleeping thread is explored elsewhere for all messages older than `covered`.
         bool asleep = false;
         MessageId covered = 0;
         Operation pending;
@@ -93,7 +90,7 @@ private:
     const Options& options_;
     ChoiceStack& choices_;
     Memory memory_;
-    std::vector<Thread> threads_;  // the first one is the program itself
+    std::vector<Thread> threads_;  // the first is the program itself
     std::vector<std::string> locations_;
     std::vector<std::unique_ptr<Fibre>> fibres_;
     std::vector<Step> steps_;

@@ -1,17 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""'ttmem doctor' says what a host has, what is in the way, and the one next command."""
+"""'ttmem doctor' reports what a host has, what is missing, and the next command."""
 
 import json
 import os
-import sys
 import tempfile
 import unittest
 
-from support import LIB, QUIET, SOURCE, TEST_BIN, TTMEM, call
-
-sys.path.insert(0, os.path.join(SOURCE, "tests/daemon"))
-from driver_tree import DriverTree  # noqa: E402
+from harness.driver_tree import DriverTree
+from harness.observer import UNOBSERVED, call
+from harness.programs import LIB, TEST_BIN, TTMEM
 
 RUNTIME = os.path.join(LIB, "libttmem_sim_metal.so")
 OTHER_RUNTIME = os.path.join(TEST_BIN, "libobserver_other_runtime.so")
@@ -22,7 +20,7 @@ class Doctor(unittest.TestCase):
         self.bare = tempfile.TemporaryDirectory()
         self.addCleanup(self.bare.cleanup)
         os.mkdir(os.path.join(self.bare.name, "proc"))
-        self.environment = {name: value for name, value in QUIET.items()
+        self.environment = {name: value for name, value in UNOBSERVED.items()
                             if name not in ("TT_METAL_HOME", "LD_LIBRARY_PATH", "VIRTUAL_ENV")}
         self.environment |= {"TTMEM_HOST_ROOT": self.bare.name, "TTMEM_RUNTIME_DIR": "/nonexistent"}
 
@@ -43,14 +41,14 @@ class Doctor(unittest.TestCase):
         self.addCleanup(tree.remove)
         return tree
 
-    def test_a_host_without_a_driver_is_told_to_try_the_demo(self):
+    def test_without_a_driver_the_next_command_is_the_demo(self):
         view = self.examine()
         self.assert_found("driver", "problem", "tt-kmd is not loaded")
-        self.assert_found("daemon", "note", "none runs")
+        self.assert_found("daemon", "note", "not running")
         self.assertTrue(view["problem"])
         self.assertEqual(view["next"], "ttmem demo")
 
-    def test_devices_are_named_and_a_device_that_may_not_be_used_is_a_problem(self):
+    def test_devices_are_listed_and_an_unusable_one_is_a_problem(self):
         tree = self.with_driver("t3000")
         for device in range(4):
             tree.write(tree.path("dev/tenstorrent", str(device)), "")
@@ -71,30 +69,30 @@ class Doctor(unittest.TestCase):
         self.assert_found("observer", "ok", "ttmem-observer/simulated.so")
         self.assertEqual(view["next"], "ttmem run -- python3 model.py")
 
-    def test_why_none_fits_is_told_and_how_to_get_one(self):
+    def test_without_a_fitting_observer_it_reports_why_and_how_to_build_one(self):
         view = self.examine(OTHER_RUNTIME)
         self.assert_found("observer", "problem", "lacks: _ZN2tt8tt_metal")
         self.assertIn("TTMEM_TT_METALIUM", view["next"])
 
-    def test_a_library_that_can_t_be_loaded_or_is_not_there(self):
+    def test_a_library_that_is_missing_or_cannot_be_loaded_is_a_problem(self):
         self.examine("/bin/ls")
         self.assertEqual(self.findings["observer"][0], "problem")
         self.examine("/nonexistent/libtt_metal.so")
-        self.assert_found("tt-metal", "problem", "is not there")
+        self.assert_found("tt-metal", "problem", "does not exist")
 
     def test_a_tt_metal_is_found_where_programs_find_it(self):
         with tempfile.TemporaryDirectory() as home:
             os.makedirs(os.path.join(home, "build/lib"))
             library = os.path.join(home, "build/lib/libtt_metal.so")
             os.symlink(RUNTIME, library)
-            os.symlink(os.path.join(LIB, "libttmem.so.1"), os.path.join(home, "build/lib/libttmem.so.1"))
+            os.symlink(os.path.join(LIB, "libttmem.so.2"), os.path.join(home, "build/lib/libttmem.so.2"))
             self.examine(TT_METAL_HOME=home)
             self.assert_found("tt-metal", "ok", library)
             self.assert_found("observer", "ok", "simulated.so")
             self.examine(LD_LIBRARY_PATH="/nonexistent:" + os.path.join(home, "build/lib"))
             self.assert_found("tt-metal", "ok", library)
 
-    def test_the_region_is_told_to_be_off_where_it_is(self):
+    def test_a_disabled_region_is_reported(self):
         self.examine(TT_METAL_SHM_TRACKING_DISABLED="1")
         self.assert_found("region", "note", "TT_METAL_SHM_TRACKING_DISABLED=1")
         os.makedirs(os.path.join(self.bare.name, "dev/shm"))
@@ -103,7 +101,7 @@ class Doctor(unittest.TestCase):
         self.examine()
         self.assert_found("region", "ok", "1 region")
 
-    def test_as_text_it_keeps_to_80_columns_but_for_the_command(self):
+    def test_its_text_fits_80_columns_except_for_paths(self):
         done = call([TTMEM, "doctor", RUNTIME], self.environment)
         lines = done.stdout.splitlines()
         self.assertEqual(done.returncode, 0)
@@ -112,4 +110,4 @@ class Doctor(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    unittest.main(verbosity=2)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A library with a few functions of tt-metal's names, and with nothing behind them.
+// A library that has a few functions with the names of tt-metal's, without an implementation.
 #include <cstdio>
 
 namespace tt::tt_metal {
@@ -16,5 +16,5 @@ void GraphTracker::track_allocate(const Buffer* /*buffer*/) { std::puts("the ori
 
 }  // namespace tt::tt_metal
 
-// Through the dynamic linker, as the runtime does it.
+// Calls through the dynamic linker, as the runtime does.
 extern "C" void other_runtime_allocates() { tt::tt_metal::GraphTracker().track_allocate(nullptr); }

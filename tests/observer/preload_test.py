@@ -1,17 +1,20 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The preloaded library goes into every process there is, and changes none of them."""
+"""The preloaded library is loaded into every process, and changes none of them."""
 
 import glob
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
 import tempfile
 import unittest
 
-from support import LIB, OBSERVED, OBSERVER, OBSERVERS, PYTHON_SCENARIO, QUIET, SIM, TEST_BIN, call
+from harness.observer import OBSERVED, OBSERVER, OBSERVERS, PYTHON_SCENARIO, UNOBSERVED, call, preloadable
+from harness.processes import segments_of
+from harness.programs import LIB, SIMULATOR, TEST_BIN
 
 HOLD = ["--pause-at", "end"]
 
@@ -26,7 +29,7 @@ def symbols(library: str, *options: str) -> list[str]:
 
 
 class Library(unittest.TestCase):
-    def test_there_is_an_observer_behind_the_preloaded_library(self):
+    def test_an_observer_for_the_simulated_runtime_is_built(self):
         self.assertGreaterEqual(len(libraries()), 2)
 
     def test_no_symbol_of_tt_metal_is_undefined(self):
@@ -34,43 +37,43 @@ class Library(unittest.TestCase):
             wanted = [name for name in symbols(library, "--undefined-only") if "tt_metal" in name or "tt_fabric" in name]
             self.assertEqual(wanted, [], library)
 
-    def test_the_preloaded_library_needs_libc_alone(self):
+    def test_the_preloaded_library_needs_only_libc(self):
         text = subprocess.run(["readelf", "-d", OBSERVER], capture_output=True, text=True, check=True).stdout
         self.assertEqual(set(re.findall(r"NEEDED.*\[(.*)\]", text)) - {"ld-linux-x86-64.so.2"}, {"libc.so.6"})
 
-    def test_it_shows_functions_of_tt_metal_and_one_for_the_doctor(self):
+    def test_it_exports_functions_of_tt_metal_and_one_for_the_doctor(self):
         shown = symbols(OBSERVER, "--defined-only")
         self.assertGreaterEqual(len(shown), 15)
         self.assertEqual([name for name in shown if not name.startswith("_ZN2tt8tt_metal")], ["ttmem_observer_probe"])
 
-    def test_an_observer_shows_nothing_of_its_libttmem(self):
+    def test_an_observer_exports_nothing_of_its_libttmem(self):
         for library in glob.glob(os.path.join(OBSERVERS, "*.so")):
             self.assertEqual(symbols(library, "--defined-only"), ["ttmem_observer_attach"])
 
 
-class Unharmed(unittest.TestCase):
-    """Programs that have nothing to do with tt-metal."""
+class Unchanged(unittest.TestCase):
+    """Programs that do not use tt-metal."""
 
     def assert_same(self, command: list[str], **options):
-        alone = call(command, QUIET, **options)
+        alone = call(command, UNOBSERVED, **options)
         observed = call(command, OBSERVED, **options)
         self.assertEqual((alone.returncode, alone.stdout, alone.stderr),
                          (observed.returncode, observed.stdout, observed.stderr), command)
 
-    def test_ls(self):
+    def test_ls_is_unchanged(self):
         self.assert_same(["ls", "-la", "/usr"])
         self.assert_same(["ls", "/nonexistent"])
 
-    def test_bash_with_its_children(self):
+    def test_bash_and_its_children_are_unchanged(self):
         self.assert_same(["bash", "-c", "x=$(echo a | tr a b); (exit 7); echo $x $?; exec sh -c 'echo $0 end; exit 5'"])
 
-    def test_python(self):
+    def test_python_is_unchanged(self):
         self.assert_same([sys.executable, "-c",
                           "import ctypes, json, subprocess, sys, threading\n"
                           "t = threading.Thread(target=lambda: print(json.dumps([1]))); t.start(); t.join()\n"
                           "print(subprocess.run(['true']).returncode)\nsys.exit(4)"])
 
-    def test_python_that_spawns_and_forks(self):
+    def test_python_that_spawns_and_forks_is_unchanged(self):
         body = ("import multiprocessing as mp\ndef work(q): q.put(42)\n"
                 "if __name__ == '__main__':\n"
                 "    for way in ('fork', 'spawn'):\n"
@@ -81,7 +84,7 @@ class Unharmed(unittest.TestCase):
             script.flush()
             self.assert_same([sys.executable, script.name])
 
-    def test_a_compiler(self):
+    def test_a_compiler_is_unchanged(self):
         with tempfile.TemporaryDirectory() as folder:
             source = os.path.join(folder, "a.cpp")
             with open(source, "w", encoding="utf-8") as out:
@@ -90,13 +93,13 @@ class Unharmed(unittest.TestCase):
             self.assert_same(["g++", source, "-o", os.path.join(folder, "a")])
             self.assert_same([os.path.join(folder, "a")])
 
-    def test_a_static_program(self):
+    def test_a_static_program_is_unchanged(self):
         self.assert_same([os.path.join(TEST_BIN, "observer_static_program")])
 
-    def test_a_setuid_program(self):
+    def test_a_setuid_program_is_unchanged(self):
         if os.getuid() != 0:
             return self.assert_same(["su", "--help"])
-        # The superuser's own setuid programs are nothing special to him; those of others are.
+        # For root only setuid programs of other users are special.
         with tempfile.TemporaryDirectory() as folder:
             os.chmod(folder, 0o755)
             program = os.path.join(folder, "id")
@@ -106,24 +109,24 @@ class Unharmed(unittest.TestCase):
             self.assert_same([program, "-u"])
             self.assertEqual(call([program, "-u"], OBSERVED).stdout, "65534\n")
 
-    def test_a_program_without_standard_streams(self):
+    def test_a_program_without_standard_streams_is_unchanged(self):
         self.assert_same(["bash", "-c", "exec ls / 0<&- 1>&- 2>&-"])
 
 
 class Observed(unittest.TestCase):
-    """Programs that use the runtime, in ways that a library may not expect."""
+    """Programs that use the runtime in unusual ways."""
 
     def assert_runs(self, command: list[str]):
         done = call(command, OBSERVED)
         self.assertEqual((done.returncode, done.stderr), (0, ""), command)
         return done.stdout
 
-    def test_what_it_prints_is_what_it_prints_alone(self):
+    def test_an_observed_program_prints_the_same(self):
         for scenario in ("leak", "cb-clash", "oom-dram", "hooked-capture"):
-            alone = call([SIM, scenario], QUIET | {"TT_ALLOC_TRACKING_ENABLED": "0"})
-            self.assertEqual(self.assert_runs([SIM, scenario]), alone.stdout, scenario)
+            alone = call([SIMULATOR, scenario], UNOBSERVED | {"TT_ALLOC_TRACKING_ENABLED": "0"})
+            self.assertEqual(self.assert_runs([SIMULATOR, scenario]), alone.stdout, scenario)
 
-    def test_it_closes_every_descriptor_before_and_meanwhile(self):
+    def test_a_program_may_close_every_descriptor_at_any_time(self):
         body = ("import ctypes, os, sys, threading\n"
                 "os.closerange(3, 4096)\n"
                 "library = ctypes.CDLL(sys.argv[1] + '/libttmem_sim_scenarios.so', mode=os.RTLD_LOCAL | os.RTLD_NOW)\n"
@@ -136,31 +139,32 @@ class Observed(unittest.TestCase):
                 "t = threading.Thread(target=run, args=(b'leak',)); t.start(); t.join()\n")
         self.assert_runs([sys.executable, "-c", body, LIB])
 
-    def test_without_standard_streams(self):
-        done = call(["bash", "-c", f"exec {SIM} leak 0<&- 1>&- 2>&-"], OBSERVED)
-        alone = call(["bash", "-c", f"exec {SIM} leak 0<&- 1>&- 2>&-"], QUIET | {"TTMEM_SIM_REPORTING": "0"})
+    def test_a_program_may_run_without_standard_streams(self):
+        command = ["bash", "-c", f"exec {shlex.quote(SIMULATOR)} leak 0<&- 1>&- 2>&-"]
+        done = call(command, OBSERVED)
+        alone = call(command, UNOBSERVED | {"TTMEM_SIM_REPORTING": "0"})
         self.assertEqual(done.returncode, alone.returncode)
 
-    def test_with_a_limit_of_descriptors_and_of_memory(self):
+    def test_a_program_may_run_out_of_descriptors_and_memory(self):
         for limit in ("ulimit -n 8", "ulimit -f 0", "ulimit -v 400000"):
-            done = call(["bash", "-c", f"{limit}; exec {SIM} leak"], OBSERVED)
+            done = call(["bash", "-c", f"{limit}; exec {shlex.quote(SIMULATOR)} leak"], OBSERVED)
             self.assertEqual(done.returncode, 0, limit + done.stderr)
             self.assertLessEqual(done.stderr.count("\n"), 1, done.stderr)
 
-    def test_tracking_off_means_off(self):
-        with subprocess.Popen([SIM, "leak", *HOLD], env=OBSERVED | {"TT_ALLOC_TRACKING_ENABLED": "0"}, text=True,
+    def test_with_tracking_off_nothing_is_observed(self):
+        with subprocess.Popen([SIMULATOR, "leak", *HOLD], env=OBSERVED | {"TT_ALLOC_TRACKING_ENABLED": "0"}, text=True,
                               stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
             self.wait_for_pause(process)
-            self.assertEqual(self.segments(process.pid), 0)
+            self.assertEqual(segments_of(process.pid), 0)
             self.assertEqual(self.loaded_observers(process.pid), 0)
             process.communicate("\n")
 
-    def test_a_process_that_reports_by_itself_has_one_segment(self):
-        for command in ([SIM, "leak", *HOLD], [*PYTHON_SCENARIO, "leak", *HOLD]):
+    def test_a_process_that_reports_already_has_one_segment(self):
+        for command in ([SIMULATOR, "leak", *HOLD], [*PYTHON_SCENARIO, "leak", *HOLD]):
             with subprocess.Popen(command, env=OBSERVED | {"TTMEM_SIM_REPORTING": "1"}, text=True,
                                   stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
                 self.wait_for_pause(process)
-                self.assertEqual(self.segments(process.pid), 1)
+                self.assertEqual(segments_of(process.pid), 1)
                 _, errors = process.communicate("\n")
                 self.assertEqual((process.returncode, errors), (0, ""))
 
@@ -172,60 +176,54 @@ class Observed(unittest.TestCase):
         raise AssertionError("it ended before its pause")
 
     @staticmethod
-    def segments(pid: int) -> int:
-        folder = f"/proc/{pid}/fd"
-        links = [os.readlink(os.path.join(folder, name)) for name in os.listdir(folder)]
-        return sum(link.startswith("/memfd:ttmem") for link in links)
-
-    @staticmethod
     def loaded_observers(pid: int) -> int:
         with open(f"/proc/{pid}/maps", encoding="utf-8") as maps:
             return maps.read().count("/ttmem-observer/")
 
 
-class StandsAside(unittest.TestCase):
-    """One line, and the program goes on as if nothing were there."""
+class NotObserved(unittest.TestCase):
+    """The library prints one line, and the program runs as if it were not there."""
 
-    def assert_stands_aside(self, done: subprocess.CompletedProcess, words: str):
+    def assert_not_observed(self, done: subprocess.CompletedProcess, words: str):
         self.assertEqual(done.returncode, 0, done.stderr)
         lines = done.stderr.splitlines()
         self.assertEqual(len(lines), 1, done.stderr)
         self.assertRegex(lines[0], r"^ttmem: process \d+ is not observed: .*" + words)
 
-    def test_where_the_runtime_lacks_a_function(self):
+    def test_a_runtime_that_lacks_a_function_is_not_observed(self):
         body = ("import ctypes, os, sys\n"
                 "library = ctypes.CDLL(sys.argv[1], mode=os.RTLD_LOCAL | os.RTLD_NOW)\n"
                 "library.other_runtime_allocates(); library.other_runtime_allocates()\n")
         library = os.path.join(TEST_BIN, "libobserver_other_runtime.so")
         done = call([sys.executable, "-c", body, library], OBSERVED)
         self.assertEqual(done.stdout, "the original was called\n" * 2)
-        self.assert_stands_aside(done, "libobserver_other_runtime.so lacks: _ZN2tt8tt_metal")
+        self.assert_not_observed(done, "libobserver_other_runtime.so lacks: _ZN2tt8tt_metal")
 
-    def test_where_no_observer_is_installed(self):
+    def test_without_an_observer_nothing_is_observed(self):
         with tempfile.TemporaryDirectory() as folder:
             alone = shutil.copy(OBSERVER, folder)
-            done = call([SIM, "leak"], OBSERVED | {"LD_PRELOAD": alone})
-            self.assert_stands_aside(done, "there is none")
+            done = call([SIMULATOR, "leak"], OBSERVED | {"LD_PRELOAD": preloadable(alone)})
+            self.assert_not_observed(done, "there is none")
 
-    def test_where_none_of_them_fits(self):
+    def test_without_a_fitting_observer_nothing_is_observed(self):
         with tempfile.TemporaryDirectory() as folder:
             alone = shutil.copy(OBSERVER, folder)
             os.mkdir(os.path.join(folder, "ttmem-observer"))
             shutil.copy(os.path.join(LIB, "libttmem.so"), os.path.join(folder, "ttmem-observer", "v1.so"))
             with open(os.path.join(folder, "ttmem-observer", "v2.so"), "w", encoding="utf-8") as out:
                 out.write("this is no library")
-            done = call([SIM, "leak"], OBSERVED | {"LD_PRELOAD": alone})
-            self.assert_stands_aside(done, "v2.so: .*; v1.so: it is no observer")
+            done = call([SIMULATOR, "leak"], OBSERVED | {"LD_PRELOAD": preloadable(alone)})
+            self.assert_not_observed(done, "v2.so: .*; v1.so: it is not an observer")
 
-    def test_the_one_that_fits_is_chosen_among_several(self):
+    def test_the_fitting_observer_is_chosen(self):
         with tempfile.TemporaryDirectory() as folder:
             alone = shutil.copy(OBSERVER, folder)
             shutil.copytree(OBSERVERS, os.path.join(folder, "ttmem-observer"))
             with open(os.path.join(folder, "ttmem-observer", "z.so"), "w", encoding="utf-8") as out:
                 out.write("this is no library")
-            done = call([SIM, "leak"], OBSERVED | {"LD_PRELOAD": alone})
+            done = call([SIMULATOR, "leak"], OBSERVED | {"LD_PRELOAD": preloadable(alone)})
             self.assertEqual((done.returncode, done.stderr), (0, ""))
 
 
 if __name__ == "__main__":
-    unittest.main()
+    unittest.main(verbosity=2)

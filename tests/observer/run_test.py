@@ -1,21 +1,25 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""'ttmem run': a command that is unmodified, from its start to its end, without a daemon."""
+"""'ttmem run': an unmodified command from its start to its end, without a daemon."""
 
 import glob
 import json
 import os
 import pty
 import re
+import shlex
 import signal
 import subprocess
 import sys
 import tempfile
 import unittest
 
-from support import LIB, PYTHON_SCENARIO, QUIET, SIM, TTMEM, call
+from harness import pseudo_terminal
+from harness.observer import PYTHON_SCENARIO, UNOBSERVED, call
+from harness.processes import children_of
+from harness.programs import LIB, SIMULATOR, TTMEM
 
-UNMODIFIED = QUIET | {"TTMEM_SIM_REPORTING": "0", "TTMEM_RUNTIME_DIR": "/nonexistent"}
+UNMODIFIED = UNOBSERVED | {"TTMEM_SIM_REPORTING": "0", "TTMEM_RUNTIME_DIR": "/nonexistent"}
 
 
 def run(*arguments: str, environment: dict[str, str] | None = None) -> subprocess.CompletedProcess:
@@ -29,114 +33,115 @@ def report_of(*arguments: str) -> tuple[subprocess.CompletedProcess, dict]:
 
 
 class Assertions(unittest.TestCase):
-    def test_a_leak_is_97_and_named_by_its_layer(self):
-        for command in ([SIM, "leak"], [*PYTHON_SCENARIO, "leak"]):
+    def test_with_fail_on_leak_a_leak_exits_with_97_and_names_its_layer(self):
+        for command in ([SIMULATOR, "leak"], [*PYTHON_SCENARIO, "leak"]):
             done = run("--fail-on-leak", "--", *command)
             self.assertEqual(done.returncode, 97, done.stderr)
             self.assertRegex(done.stderr, r"1\.3 MiB +5 +dram +decoder\.2/attention_mask")
 
-    def test_a_leak_is_told_and_no_failure_where_nobody_asked(self):
-        done = run("--", SIM, "leak")
+    def test_without_fail_on_leak_a_leak_is_reported_and_exits_with_0(self):
+        done = run("--", SIMULATOR, "leak")
         self.assertEqual(done.returncode, 0)
         self.assertIn("decoder.2/attention_mask", done.stderr)
 
-    def test_what_is_freed_is_no_leak(self):
-        done = run("--fail-on-leak", "--", SIM, "matmul-single-core")
+    def test_freed_memory_is_no_leak(self):
+        done = run("--fail-on-leak", "--", SIMULATOR, "matmul-single-core")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("Nothing was left allocated at the end.", done.stderr)
 
-    def test_a_peak_above_its_limit_is_97(self):
-        self.assertEqual(run("--max-peak", "dram=4MiB", "--", SIM, "leak").returncode, 0)
-        done = run("--max-peak", "l1=1MiB", "--max-peak", "dram=3MiB", "--", SIM, "leak")
+    def test_a_peak_above_its_limit_exits_with_97(self):
+        self.assertEqual(run("--max-peak", "dram=4MiB", "--", SIMULATOR, "leak").returncode, 0)
+        done = run("--max-peak", "l1=1MiB", "--max-peak", "dram=3MiB", "--", SIMULATOR, "leak")
         self.assertEqual(done.returncode, 97)
-        self.assertIn("PEAK: dram of device 0 reached 3.3 MiB, and 3.0 MiB is the limit", done.stderr)
+        self.assertIn("PEAK: dram of device 0 reached 3.3 MiB; the limit is 3.0 MiB", done.stderr)
 
     def test_limits_are_exact_to_the_byte(self):
-        _, report = report_of("--", SIM, "leak")
+        _, report = report_of("--", SIMULATOR, "leak")
         peak = report["devices"][0]["memory"]["dram"]["peak"]
-        self.assertEqual(run("--max-peak", f"dram={peak}", "--", SIM, "leak").returncode, 0)
-        self.assertEqual(run("--max-peak", f"dram={peak - 1}B", "--", SIM, "leak").returncode, 97)
+        self.assertEqual(run("--max-peak", f"dram={peak}", "--", SIMULATOR, "leak").returncode, 0)
+        self.assertEqual(run("--max-peak", f"dram={peak - 1}B", "--", SIMULATOR, "leak").returncode, 97)
 
-    def test_a_limit_that_is_none_is_a_usage_error(self):
+    def test_an_invalid_limit_is_a_usage_error(self):
         for limit in ("dram", "dram=", "dram=x", "dram=8GiBs", "gold=8GiB", "dram=-1", "system_memory=1"):
             done = run("--max-peak", limit, "--", "true")
             self.assertEqual(done.returncode, 2, limit)
             self.assertIn(limit, done.stderr)
 
-    def test_the_command_s_own_exit_code_counts_first(self):
-        done = run("--fail-on-leak", "--", "sh", "-c", f"{SIM} leak >/dev/null; exit 5")
+    def test_the_exit_code_of_the_command_has_priority(self):
+        done = run("--fail-on-leak", "--", "sh", "-c", f"{shlex.quote(SIMULATOR)} leak >/dev/null; exit 5")
         self.assertEqual(done.returncode, 5)
         self.assertIn("decoder.2/attention_mask", done.stderr)
 
-    def test_failures_tell_who_is_in_the_way(self):
-        done = run("--", SIM, "cb-clash")
-        self.assertIn("1 clash of circular buffers", done.stderr)
+    def test_failures_name_what_is_in_the_way(self):
+        done = run("--", SIMULATOR, "cb-clash")
+        self.assertIn("1 circular buffer clash", done.stderr)
         self.assertIn("decoder.0/activation", done.stderr)
-        done = run("--", SIM, "oom-dram")
-        self.assertIn("1 allocation that found no room", done.stderr)
+        done = run("--", SIMULATOR, "oom-dram")
+        self.assertIn("1 out-of-memory failure", done.stderr)
 
 
 class Report(unittest.TestCase):
-    def test_it_is_a_view_with_the_same_figures(self):
-        done, report = report_of("--", SIM, "leak")
+    def test_the_report_has_the_figures_of_a_view(self):
+        done, report = report_of("--", SIMULATOR, "leak")
         self.assertEqual(done.returncode, 0)
         self.assertEqual((report["schema"], report["exact"], report["leak"], report["exit_code"], report["signal"]),
                          (1, True, True, 0, None))
-        self.assertEqual(report["command"], [SIM, "leak"])
+        self.assertEqual(report["command"], [SIMULATOR, "leak"])
         self.assertEqual(report["left"], [{"kind": "dram", "name": "decoder.2/attention_mask", "used": 5 * 270336,
                                            "requested": 5 * 262144, "count": 5}])
         self.assertEqual([process["state"] for process in report["processes"]], ["dead"])
 
-    def test_it_can_be_written_or_the_command_is_not_started(self):
+    def test_the_command_does_not_start_if_the_report_cannot_be_written(self):
         done = run("--report", "/nonexistent/report", "--", "echo", "started")
         self.assertEqual((done.returncode, done.stdout), (1, ""))
         self.assertIn("/nonexistent/report", done.stderr)
 
-    def test_every_chip_of_a_mesh_has_its_peak(self):
-        _, report = report_of("--", SIM, "mesh-allocation")
+    def test_each_chip_of_a_mesh_has_its_peak(self):
+        _, report = report_of("--", SIMULATOR, "mesh-allocation")
         self.assertEqual(len(report["devices"]), 8)
         self.assertEqual(len({device["memory"]["dram"]["peak"] for device in report["devices"]}), 1)
 
 
 class Transparent(unittest.TestCase):
-    """Whoever waits for the command sees what he would have seen without ttmem."""
+    """The caller of the command sees what it would have seen without ttmem."""
 
-    def test_output_input_and_exit_code_pass(self):
+    def test_input_output_and_exit_code_are_passed_through(self):
         done = call([TTMEM, "run", "--", "sh", "-c", "read x; echo got $x; echo bad >&2; exit 42"], UNMODIFIED,
                     input="word\n")
         self.assertEqual((done.returncode, done.stdout), (42, "got word\n"))
         self.assertIn("bad\n", done.stderr)
 
-    def test_options_behind_the_command_are_the_command_s(self):
+    def test_options_after_the_command_belong_to_the_command(self):
         for words in (["--", "echo", "--help", "--bytes"], ["echo", "--help", "--bytes"], ["echo", "--", "-x"]):
             done = run(*words)
             self.assertEqual(done.stdout, " ".join(words[words.index("echo") + 1:]) + "\n")
 
-    def test_a_command_that_is_not_there_is_127_and_one_that_can_t_be_run_126(self):
-        self.assertEqual(run("--", "no-such-command-here").returncode, 127)
+    def test_a_missing_command_exits_with_127_and_one_that_cannot_run_with_126(self):
+        readable = {"PATH": "/usr/bin:/bin"}  # a folder that this user may not search gives 126
+        self.assertEqual(run("--", "no-such-command-here", environment=readable).returncode, 127)
         self.assertEqual(run("--", "/nonexistent/command").returncode, 127)
         self.assertEqual(run("--", "/etc/passwd").returncode, 126)
         self.assertEqual(run("--", "/").returncode, 126)
         self.assertEqual(run().returncode, 2)
 
-    def test_a_command_that_never_uses_tt_metal(self):
+    def test_a_command_without_tt_metal_is_reported_as_untracked(self):
         done = run("--fail-on-leak", "--", "true")
         self.assertEqual(done.returncode, 0)
-        self.assertIn("no process of it was tracked", done.stderr)
+        self.assertIn("no process was tracked", done.stderr)
 
-    def test_a_crash_is_told_with_its_signal_and_what_was_held(self):
-        done = run("--", SIM, "crash")
+    def test_a_crash_is_reported_with_its_signal_and_what_was_held(self):
+        done = run("--", SIMULATOR, "crash")
         self.assertEqual(done.returncode, -signal.SIGKILL)
         self.assertIn("was ended by signal 9 (SIGKILL)", done.stderr)
         self.assertRegex(done.stderr, r"dram +decoder\.7/ttnn::add")
 
-    def test_the_signal_of_the_command_is_the_signal_of_ttmem(self):
+    def test_ttmem_ends_by_the_signal_that_ended_the_command(self):
         for number in (signal.SIGSEGV, signal.SIGABRT, signal.SIGTERM):
             done = run("--", "sh", "-c", f"kill -{number} $$")
             self.assertEqual(done.returncode, -number)
 
     def paused(self, **options) -> subprocess.Popen:
-        process = subprocess.Popen([TTMEM, "run", "--", SIM, "leak", "--pause-at", "step 3"], text=True,
+        process = subprocess.Popen([TTMEM, "run", "--", SIMULATOR, "leak", "--pause-at", "step 3"], text=True,
                                    stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                    **{"env": UNMODIFIED} | options)
         for line in process.stdout:
@@ -146,19 +151,14 @@ class Transparent(unittest.TestCase):
 
     @staticmethod
     def errors_of(process: subprocess.Popen) -> str:
-        """Until it has ended. Its input stays open, at whose end it would go on."""
+        """Its error output up to its end. Its input stays open: at the end of input a paused scenario continues."""
         errors = process.stderr.read()
         process.wait()
         for stream in (process.stdin, process.stdout, process.stderr):
             stream.close()
         return errors
 
-    @staticmethod
-    def child_of(process: subprocess.Popen) -> int:
-        with open(f"/proc/{process.pid}/task/{process.pid}/children", encoding="ascii") as children:
-            return int(children.read().split()[0])
-
-    def test_a_signal_goes_to_the_command_which_may_survive_it(self):
+    def test_a_signal_is_passed_to_the_command_which_may_handle_it(self):
         body = ("import signal, sys\n"
                 "signal.signal(signal.SIGTERM, lambda *_: (print('caught', flush=True), sys.exit(9)))\n"
                 "print('ready', flush=True)\nsignal.pause()\n")
@@ -177,25 +177,25 @@ class Transparent(unittest.TestCase):
             self.assertRegex(self.errors_of(process), r"dram +decoder\.2/attention_mask")
             self.assertEqual(process.returncode, -number)
 
-    def test_a_command_that_is_killed_leaves_a_report(self):
+    def test_a_killed_command_leaves_a_report(self):
         process = self.paused()
-        os.kill(self.child_of(process), signal.SIGKILL)
+        os.kill(children_of(process.pid)[0], signal.SIGKILL)
         self.assertRegex(self.errors_of(process), r"792\.0 KiB +3 +dram +decoder\.2/attention_mask")
         self.assertEqual(process.returncode, -signal.SIGKILL)
 
-    def test_the_command_lives_on_where_ttmem_is_killed(self):
-        with tempfile.TemporaryDirectory() as folder:  # in which it can't clean up any more
+    def test_the_command_continues_when_ttmem_is_killed(self):
+        with tempfile.TemporaryDirectory() as folder:  # ttmem cannot clean up when it is killed
             process = self.paused(env=UNMODIFIED | {"XDG_RUNTIME_DIR": folder})
             process.kill()
             process.wait()
             process.stdin.write("\n")
             process.stdin.flush()
-            self.assertIn("step 5", process.stdout.read())  # until the command has ended
+            self.assertIn("step 5", process.stdout.read())  # up to the end of the command
         for stream in (process.stdin, process.stdout, process.stderr):
             stream.close()
 
     def test_control_c_reaches_the_command_once(self):
-        # A second one would be passed on before the signal that the command then asks for, which comes last.
+        # A second SIGINT would arrive before the SIGUSR1 that the command requests, and would be counted.
         body = ("import os, signal, sys\ncount = 0\n"
                 "def caught(*_):\n    global count\n    count += 1\n    os.kill(os.getppid(), signal.SIGUSR1)\n"
                 "signal.signal(signal.SIGINT, caught)\n"
@@ -208,11 +208,7 @@ class Transparent(unittest.TestCase):
         while b"ready" not in seen:
             seen += os.read(terminal, 1024)
         os.write(terminal, b"\x03")
-        try:
-            while os.read(terminal, 1024):
-                pass
-        except OSError:
-            pass  # the other end is closed
+        pseudo_terminal.read_to_end(terminal)
         _, status = os.waitpid(pid, 0)
         os.close(terminal)
         self.assertEqual(os.waitstatus_to_exitcode(status), 11)
@@ -220,39 +216,39 @@ class Transparent(unittest.TestCase):
 
 class Processes(unittest.TestCase):
     def test_a_chain_of_programs_is_one_process(self):
-        _, report = report_of("--", "sh", "-c", f"exec env bash -c 'exec {SIM} leak'")
+        _, report = report_of("--", "sh", "-c", "exec env bash -c 'exec \"$0\" leak' " + shlex.quote(SIMULATOR))
         self.assertEqual(len(report["processes"]), 1)
         self.assertTrue(report["leak"])
 
-    def test_processes_that_have_ended_long_before_are_told(self):
-        _, report = report_of("--", "sh", "-c", f"for i in 1 2 3; do {SIM} leak; done; true")
+    def test_processes_that_ended_early_are_in_the_report(self):
+        _, report = report_of("--", "sh", "-c", f"for i in 1 2 3; do {shlex.quote(SIMULATOR)} leak; done; true")
         self.assertEqual(len(report["processes"]), 3)
         self.assertEqual(report["left"][0]["count"], 15)
 
-    def test_a_run_inside_a_run_is_told_by_both(self):
-        done, report = report_of("--", TTMEM, "run", "--", SIM, "leak")
+    def test_a_run_inside_a_run_is_reported_by_both(self):
+        done, report = report_of("--", TTMEM, "run", "--", SIMULATOR, "leak")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(len(re.findall("attention_mask", done.stderr)), 2)
         self.assertEqual(report["left"][0]["count"], 5)
 
-    def test_many_short_ones_at_once_are_all_told(self):
-        _, report = report_of("--", "sh", "-c", f"for i in $(seq 24); do {SIM} leak >/dev/null & done; wait")
+    def test_many_short_processes_at_once_are_all_in_the_report(self):
+        _, report = report_of("--", "sh", "-c", f"for i in $(seq 24); do {shlex.quote(SIMULATOR)} leak >/dev/null & done; wait")
         self.assertEqual(len(report["processes"]), 24)
         self.assertEqual(report["left"][0]["count"], 24 * 5)
 
-    def test_one_that_lives_on_is_told_as_it_is(self):
+    def test_a_process_that_outlives_the_command_is_reported_as_live(self):
         with tempfile.TemporaryDirectory() as folder:
             pipe = os.path.join(folder, "pipe")
             os.mkfifo(pipe)
             held_open = os.open(pipe, os.O_RDWR)
-            _, report = report_of("--", "sh", "-c", f"{SIM} leak --pause-at end < {pipe} > {folder}/out 2>&1 & "
-                                                   f"until grep -q paused {folder}/out; do sleep 0.02; done")
+            script = '"$0" leak --pause-at end < "$1" > "$2" 2>&1 & until grep -q paused "$2"; do sleep 0.02; done'
+            _, report = report_of("--", "sh", "-c", script, SIMULATOR, pipe, os.path.join(folder, "output"))
             os.write(held_open, b"\n")
             os.close(held_open)
             self.assertEqual([process["state"] for process in report["processes"]], ["live"])
             self.assertTrue(report["leak"])
 
-    def test_python_that_forks_and_spawns(self):
+    def test_python_processes_that_fork_and_spawn_are_all_in_the_report(self):
         body = ("import ctypes, multiprocessing as mp, os, sys\n"
                 "def leak():\n"
                 "    library = ctypes.CDLL(os.environ['LIB'] + '/libttmem_sim_scenarios.so', mode=os.RTLD_LOCAL | os.RTLD_NOW)\n"
@@ -273,22 +269,22 @@ class Processes(unittest.TestCase):
         self.assertEqual(report["left"][0]["count"], 15)
         self.assertTrue(report["exact"], report["inexact"])
 
-    def test_threads_are_all_seen(self):
-        done, report = report_of("--", SIM, "churn", "--threads", "4", "--live", "200", "--seconds", "0.2")
+    def test_all_threads_are_counted(self):
+        done, report = report_of("--", SIMULATOR, "churn", "--threads", "4", "--live", "200", "--seconds", "0.2")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertTrue(report["exact"], report["inexact"])
 
-    def test_nothing_stays_behind_in_the_file_system(self):
+    def test_no_file_is_left_behind(self):
         with tempfile.TemporaryDirectory() as folder:
-            run("--", SIM, "leak", environment={"XDG_RUNTIME_DIR": folder})
+            run("--", SIMULATOR, "leak", environment={"XDG_RUNTIME_DIR": folder})
             run("--", "no-such-command-here", environment={"XDG_RUNTIME_DIR": folder})
             self.assertEqual(glob.glob(folder + "/*"), [])
 
-    def test_a_process_that_reports_by_itself_is_told_too(self):
-        done = run("--fail-on-leak", "--", SIM, "leak", environment={"TTMEM_SIM_REPORTING": "1"})
+    def test_a_process_that_reports_already_is_reported_once(self):
+        done = run("--fail-on-leak", "--", SIMULATOR, "leak", environment={"TTMEM_SIM_REPORTING": "1"})
         self.assertEqual(done.returncode, 97)
         self.assertEqual(len(re.findall("attention_mask", done.stderr)), 1)
 
 
 if __name__ == "__main__":
-    unittest.main()
+    unittest.main(verbosity=2)

@@ -1,14 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A clean Debian in a folder: made once with debootstrap from where this machine's own packages come, then copied for each
-test, so that a test finds nothing of an earlier one."""
+"""A clean Debian in a folder: created once with debootstrap from the mirror of this machine, then copied for each test, so
+that no test finds files of an earlier one."""
 
+import atexit
 import os
 import shutil
 import subprocess
+import tempfile
+
+from harness.users import may_become_other_users
 
 
 class NotPossible(Exception):
-    """Why there can't be such a root on this machine."""
+    """Why this machine cannot have such a root."""
 
 
 def run(*command: str, **options) -> str:
@@ -19,7 +23,7 @@ def run(*command: str, **options) -> str:
 
 
 def release_and_mirror() -> tuple[str, str]:
-    """What this machine is, and where apt takes its packages from."""
+    """The release of this machine, and the mirror that apt uses."""
     with open("/etc/os-release", encoding="utf-8") as file:
         facts = dict(line.rstrip("\n").split("=", 1) for line in file if "=" in line)
     release = facts.get("VERSION_CODENAME", "")
@@ -32,15 +36,14 @@ def release_and_mirror() -> tuple[str, str]:
 
 
 def require_means():
-    with open("/proc/self/uid_map", encoding="utf-8") as file:
-        if os.geteuid() != 0 or "4294967295" not in file.read():
-            raise NotPossible("only root can")
+    if not may_become_other_users():
+        raise NotPossible("only root can")
     if not shutil.which("debootstrap"):
         raise NotPossible("debootstrap is not installed")
 
 
 def make_base(base: str, archives: str):
-    """Leaves a whole base or none."""
+    """Leaves a complete base or none."""
     release, mirror = release_and_mirror()
     unfinished = base + ".unfinished"
     shutil.rmtree(unfinished, ignore_errors=True)
@@ -51,17 +54,37 @@ def make_base(base: str, archives: str):
             mirror)
     except (AssertionError, subprocess.TimeoutExpired) as problem:
         raise NotPossible(f"debootstrap failed: {str(problem)[-2000:]}") from None
-    # Proxies and the like, as this machine has them.
+    # The proxies of this machine.
     with open(os.path.join(unfinished, "etc/apt/apt.conf.d/90host"), "w", encoding="utf-8") as file:
         file.writelines(line + "\n" for line in run("apt-config", "dump").splitlines() if line.startswith("Acquire::"))
     os.rename(unfinished, base)
 
 
+def path_without_spaces(folder: str) -> str:
+    """debootstrap does not support spaces in paths, so a folder with one is mounted elsewhere."""
+    if " " not in folder:
+        return folder
+    place = tempfile.mkdtemp(prefix="ttmem-clean-root-")
+
+    def remove():
+        subprocess.run(["umount", "--lazy", place], stderr=subprocess.DEVNULL, check=False)
+        os.rmdir(place)
+
+    atexit.register(remove)
+    os.makedirs(folder, exist_ok=True)
+    try:
+        run("mount", "--bind", folder, place)
+    except AssertionError as problem:
+        raise NotPossible(f"mounting failed: {problem}") from None
+    return place
+
+
 class CleanRoot:
-    """Needs a mount namespace of its own: what it mounts goes with that."""
+    """Needs its own mount namespace, which removes the mounts."""
 
     def __init__(self, folder: str, *more_packages: str):
         require_means()
+        folder = path_without_spaces(folder)
         name = "-".join(["", *more_packages])
         base, self.path = os.path.join(folder, "base"), os.path.join(folder, "root" + name)
         self.archives = os.path.join(folder, "archives")
@@ -85,7 +108,7 @@ class CleanRoot:
             for place, mode in (("run", "0755"), ("tmp", "1777"), ("dev/shm", "1777")):
                 os.makedirs(self.at(place), exist_ok=True)
                 run("mount", "-t", "tmpfs", "-o", f"mode={mode}", "tmpfs", self.at(place))
-            # What was fetched once is not fetched again.
+            # Packages are downloaded once.
             run("mount", "--bind", self.archives, self.at("var/cache/apt/archives"))
             self.run("true")
         except AssertionError as problem:
@@ -100,21 +123,21 @@ class CleanRoot:
                         "DEBIAN_FRONTEND": "noninteractive"} | environment)
 
     def install(self, package: str):
-        """With what it depends on, as apt finds it."""
+        """Installs a package and its dependencies."""
         shutil.copy(package, self.at("/root/package.deb"))
         command = ["apt-get", "install", "-y", "--no-install-recommends", "/root/package.deb"]
         try:
             self.run(*command)
-        except AssertionError:  # the base has lists as old as itself, or none
+        except AssertionError:  # the package lists of the base are outdated or missing
             self.run("apt-get", "update")
             self.run(*command)
         os.remove(self.at("/root/package.deb"))
 
     def files(self) -> set[str]:
-        """All that is there, but for what the package tools write about themselves and the kernel shows."""
+        """All files, except those of the package tools and the kernel."""
         own = {self.at(path) for path in ("/proc", "/dev", "/sys", "/var/lib/dpkg", "/var/lib/apt", "/var/cache", "/var/log",
                                           "/etc/ld.so.cache")}
-        # Copies that the tools for users make before each change.
+        # Backups by the tools that manage users.
         own |= {self.at(f"/etc/{name}-") for name in ("passwd", "group", "shadow", "gshadow", "subuid", "subgid")}
         own |= {self.at(f"/etc/.{name}.lock") for name in ("pwd",)}
         found = set()
@@ -130,5 +153,5 @@ class CleanRoot:
     def remove(self):
         self.unmount()
         if os.path.isdir(self.path):
-            # Never through a mount into what is not ours.
+            # Never through a mount into other folders.
             run("rm", "-rf", "--one-file-system", self.path)

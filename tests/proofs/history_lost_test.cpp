@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// History may be lost, state never: rings of 16 records lose almost everything, and pools, ledger and a follower of the
-// rings all equal what was reported. Once with writers and readers in one process and one mapping, for the sanitizers;
-// once across processes, as it is used.
+// History may be lost, state never. Rings of 16 records lose almost everything, but pools, ledger and a follower of the
+// rings all equal what was reported. One variant has writers and readers in one process and one mapping, for the
+// sanitizers; the other runs across processes, as in real use.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -40,7 +40,7 @@ constexpr uint64_t kOperations = 4'000;
 constexpr uint64_t kOperations = 100'000;
 #endif
 
-// Several workers on one shared set, each with a device of its own for a set of its own.
+// Several workers on one shared set. Each has a device and a set of its own.
 class Crew {
 public:
     Crew() {
@@ -51,7 +51,7 @@ public:
         }
     }
 
-    // All workers at once, to the end of their work.
+    // Runs all workers concurrently to their end.
     void work() {
         std::vector<std::thread> threads;
         for (auto& worker : workers_) {
@@ -76,7 +76,8 @@ public:
     }
 
     uint64_t events() const {
-        return std::accumulate(workers_.begin(), workers_.end(), uint64_t{1},  // the shared set was opened
+        return std::accumulate(workers_.begin(), workers_.end(),
+                               uint64_t{1},  // opening the shared set is one event
                                [](uint64_t sum, const auto& worker) { return sum + worker->events; });
     }
 
@@ -103,19 +104,19 @@ void expect_equal(const segment::Reader& reader, Crew& crew) {
 }
 
 void expect_knows(Follower& follower, const segment::Reader& reader, const std::vector<Live>& live) {
-    follower.look(reader);
+    follower.follow(reader);
     EXPECT_EQ(follower.live(), Follower::known_of(live));
     EXPECT_EQ(follower.kept() + follower.lost() + follower.before(), reader.events_written());
 }
 
-// Follows until told to stop, with a fresh start every few looks: attached late, detached, attached again.
+// Follows until stopped, and attaches again every few reads.
 void come_and_go(const std::atomic<bool>& stop, const std::function<segment::Reader()>& attach) {
     for (uint64_t round = 0; !stop.load(); ++round) {
         const segment::Reader reader = attach();
         Follower follower(reader,
                           round % 2 == 0 ? Follower::Start::from_now : Follower::Start::from_the_beginning);
-        for (uint64_t look = 0; look < 20 && !stop.load(); ++look) {
-            follower.look(reader);
+        for (uint64_t i = 0; i < 20 && !stop.load(); ++i) {
+            follower.follow(reader);
             std::this_thread::yield();
         }
         reader.totals();
@@ -131,7 +132,7 @@ TRACKED_TEST(HistoryLost, StateOfSeveralThreadsEqualsTheOracleWhileRingsLoseAlmo
     std::thread visitor([&] { come_and_go(stop, own_reader); });
     std::thread faithful([&] {
         while (!stop.load()) {
-            from_the_start.look(reader);
+            from_the_start.follow(reader);
             std::this_thread::yield();
         }
     });
@@ -148,7 +149,7 @@ TRACKED_TEST(HistoryLost, StateOfSeveralThreadsEqualsTheOracleWhileRingsLoseAlmo
     EXPECT_GT(from_the_start.scans(), 1u) << "nothing was lost, so nothing was shown";
     EXPECT_EQ(from_the_start.before(), 0u);
 
-    // One who comes only now has lost all but what the rings hold, and knows the same.
+    // A follower that starts now has lost everything except the content of the rings, and ends with the same state.
     const segment::Reader again = own_reader();
     Follower late(again, Follower::Start::from_the_beginning);
     expect_knows(late, again, live);
@@ -175,7 +176,7 @@ TRACKED_TEST(HistoryLost, FollowerThatKeepsUpWithAnAmpleRingLosesNothingAndNever
     const segment::Reader reader = own_reader();
     Follower follower(reader, Follower::Start::from_the_beginning);
     crew.work();
-    follower.look(reader);
+    follower.follow(reader);
     crew.work();
     expect_knows(follower, reader, crew.live());
     EXPECT_EQ(follower.lost(), 0u);
@@ -183,7 +184,7 @@ TRACKED_TEST(HistoryLost, FollowerThatKeepsUpWithAnAmpleRingLosesNothingAndNever
     expect_equal(reader, crew);
 }
 
-// What the parent needs to know of the child that writes.
+// What the child that writes reports to the parent.
 struct Verdict {
     std::atomic<uint32_t> rounds_done;
     std::atomic<uint32_t> rounds_allowed;
@@ -192,7 +193,7 @@ struct Verdict {
     std::atomic<uint64_t> fingerprint;
 };
 
-// One number for a list of allocations: the same on both sides, or a difference would be seen.
+// A hash of a list of allocations, so that both sides can be compared by one number.
 uint64_t fingerprint(std::vector<Live> live) {
     std::sort(live.begin(), live.end());
     uint64_t hash = 14695981039346656037u;
@@ -237,7 +238,7 @@ TEST(HistoryLost, AnotherProcessReadsTheTruthThroughEveryRound) {
     for (uint32_t round = 1; round <= kRounds; ++round) {
         verdict.rounds_allowed = round;
         ASSERT_TRUE(wait_until([&] {
-            from_the_start.look(reader);
+            from_the_start.follow(reader);
             return verdict.rounds_done.load() == round;
         }));
         const std::vector<Live> ledger = ledger_of(reader);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// A program that is started by others: makes a segment of its own, reports one allocation, and says what it sees.
+// A program that tests start. It creates its own segment, reports one allocation, and prints what it finds.
 
 #include <unistd.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// A plug-in with a static copy of the client inside, which is unmapped when it is closed.
+// A plug-in that contains a static copy of the client, which is unmapped when the plug-in is closed.
 
 #include "ttmem/ttmem.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What a reader is told while writers are at work: figures that are not "settling" are those of one moment.
+// What a reader gets while writers run: figures that are not "settling" are those of one moment.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ namespace {
 
 using namespace ttmem;
 using namespace ttmem::test;
-using segment::Kind;
+using segment::AllocationKind;
 using segment::PoolTotals;
 
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
@@ -30,8 +30,8 @@ constexpr uint64_t kLooks = 400'000;
 constexpr uint64_t kRequested = 100;
 constexpr uint64_t kReserved = 128;
 
-// A few allocations of one size come and go, with pauses of every length between them: most looks then meet one event,
-// and the figures of a moment are those of a whole number of allocations.
+// Allocates and frees a few allocations of one size, with pauses of varying length. Most reads then overlap one event,
+// and consistent figures are those of a whole number of allocations.
 void come_and_go(const std::atomic<bool>& stop, ttmem_set set, uint64_t seed) {
     std::mt19937_64 rng(seed);
     std::vector<ttmem_handle> live;
@@ -49,8 +49,8 @@ void come_and_go(const std::atomic<bool>& stop, ttmem_set set, uint64_t seed) {
     }
 }
 
-template <class Look>
-void expect_whole_numbers(unsigned writers, Look&& look) {
+template <class ReadTotals>
+void expect_whole_numbers(unsigned writers, ReadTotals&& read_totals) {
     const ttmem_set set = make_set();
     std::atomic<bool> stop{false};
     std::vector<std::thread> threads;
@@ -62,13 +62,13 @@ void expect_whole_numbers(unsigned writers, Look&& look) {
     uint64_t torn = 0;
     PoolTotals first_torn;
     for (uint64_t i = 0; i < kLooks || settled <= kLooks / 1000; ++i) {
-        const segment::Totals totals = look(reader);
+        const segment::Totals totals = read_totals(reader);
         if (totals.settling) {
             continue;
         }
         ++settled;
         ASSERT_EQ(totals.sets.size(), 1u);
-        const PoolTotals& pool = totals.sets[0].pools[static_cast<size_t>(Kind::l1)];
+        const PoolTotals& pool = totals.sets[0].pools[static_cast<size_t>(AllocationKind::l1)];
         if (pool.count > uint64_t{8} * writers || pool.used != pool.count * kReserved ||
             pool.requested != pool.count * kRequested) {
             first_torn = torn++ == 0 ? pool : first_torn;
@@ -92,8 +92,8 @@ TRACKED_TEST(ReaderBesideWriter, SettledCountersOfTwoWritersAreThoseOfOneMoment)
 }
 
 TRACKED_TEST(ReaderBesideWriter, SettledSumsOfTheLedgerAreThoseOfOneMoment) {
-    // A sum of whole allocations is always a whole number: what may tear is that two events are seen half, and the
-    // writer below keeps one or two live at every moment.
+    // The ledger always sums to a whole number of allocations, so that does not show an inconsistent read. The writer
+    // below therefore keeps one or two allocations live at every moment, and a settled count must be 1 or 2.
     const ttmem_set set = make_set();
     std::atomic<bool> stop{false};
     std::thread writer([&] {
@@ -114,7 +114,7 @@ TRACKED_TEST(ReaderBesideWriter, SettledSumsOfTheLedgerAreThoseOfOneMoment) {
         const segment::Totals totals = reader.totals_from_ledger();
         if (!totals.settling) {
             ++settled;
-            const uint64_t count = totals.sets.at(0).pools[static_cast<size_t>(Kind::l1)].count;
+            const uint64_t count = totals.sets.at(0).pools[static_cast<size_t>(AllocationKind::l1)].count;
             ASSERT_TRUE(count == 1 || count == 2) << count;
         }
     }
@@ -123,7 +123,7 @@ TRACKED_TEST(ReaderBesideWriter, SettledSumsOfTheLedgerAreThoseOfOneMoment) {
     EXPECT_GT(settled, 0u) << "too few to show anything";
 }
 
-// The slots are read one by one while others change: whatever is kept is one allocation as it was reported.
+// Slots are read one by one while others change. Each kept copy must be one allocation as it was reported.
 TRACKED_TEST(ReaderBesideWriter, NoAllocationIsEverSeenTorn) {
     const ttmem_set set = make_set();
     std::atomic<bool> stop{false};

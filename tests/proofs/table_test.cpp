@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// README.md of this folder names a test for each promise: each of them must be there.
+// README.md of this folder names a test for each promise. Each of these tests must exist.
 
 #include <gtest/gtest.h>
 

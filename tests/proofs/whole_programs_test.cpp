@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Programs from their first line to their last, with the static and with the shared library.
+// Whole programs from start to exit, with the static and with the shared library.
 
 #include <dlfcn.h>
 #include <gtest/gtest.h>
@@ -17,11 +17,11 @@ namespace {
 
 using namespace ttmem::test;
 
-// What a program says on both streams, and its exit code.
+// The output of a program on both streams, and its exit code.
 std::string said_by(const std::string& program) {
     set_environment("TT_ALLOC_TRACKING_ENABLED", "1");
     set_environment("TTMEM_RUNTIME_DIR", "/nonexistent");
-    FILE* pipe = popen((std::string(TTMEM_TEST_BIN_DIR) + "/" + program + " 2>&1").c_str(), "r");
+    FILE* pipe = popen(("'" TTMEM_TEST_BIN_DIR "/" + program + "' 2>&1").c_str(), "r");
     std::string text;
     char buffer[1024];
     while (pipe != nullptr && fgets(buffer, sizeof buffer, pipe) != nullptr) {
@@ -49,7 +49,7 @@ TEST(StaticDestruction, ReportsOfEveryMomentOfTheEndAreRecordedByTheSharedLibrar
     return false;
 }
 
-// The end of the thread comes after the code of the client was unmapped: nothing may call into it any more.
+// The thread ends after the code of the client was unmapped, so nothing may call into it.
 TRACKED_TEST(Plugin, WithAStaticCopyOfTheClientCanBeUnloadedWhileItsThreadsLive) {
     void* plugin = dlopen(TTMEM_TEST_BIN_DIR "/proofs_plugin.so", RTLD_NOW | RTLD_LOCAL);
     ASSERT_NE(plugin, nullptr) << dlerror();
@@ -59,7 +59,7 @@ TRACKED_TEST(Plugin, WithAStaticCopyOfTheClientCanBeUnloadedWhileItsThreadsLive)
     std::thread([&] {
         EXPECT_NE(report(), 0u);
         dlclose(plugin);
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // which keep it
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // sanitizers keep it mapped
         EXPECT_FALSE(is_mapped("proofs_plugin")) << "it was not unloaded, so nothing was shown";
 #endif
     }).join();

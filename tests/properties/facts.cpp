@@ -21,7 +21,7 @@ std::string pool_fact(const std::string& place, uint32_t kind, const segment::Po
     return text.str();
 }
 
-// Adds 1 or, by 2^64 - 1, takes it.
+// Adds the entry if `one` is 1, and subtracts it if `one` is 2^64 - 1.
 void count(segment::PoolTotals& pool, const Entry& entry, uint64_t one) {
     if (entry.planned) {
         pool.planned += one;
@@ -135,10 +135,10 @@ void state_ledger(const segment::Reader& reader, const PlaceOf& place_of, Facts&
         entry.requested = a.requested;
         entry.reserved = a.reserved;
         entry.kind = static_cast<uint32_t>(a.kind);
-        entry.planned = (a.flags & 1) != 0;
-        entry.view = (a.flags & 2) != 0;
-        entry.reserved_unknown = (a.flags & 4) != 0;
-        entry.keyed = (a.flags & 8) != 0;
+        entry.planned = a.flags.has(segment::AllocationFlag::planned);
+        entry.view = a.flags.has(segment::AllocationFlag::view);
+        entry.reserved_unknown = a.flags.has(segment::AllocationFlag::reserved_unknown);
+        entry.keyed = a.flags.has(segment::AllocationFlag::keyed);
         entry.owner = a.owner;
         entry.name = reader.name(a.name);
         const auto cores = reader.cores(a.core_set);
@@ -168,7 +168,7 @@ void state_inexact(const segment::Reader& reader, Facts& facts) {
 void state_history(uint64_t written, Facts& facts) { facts.push_back(history_fact(written)); }
 
 void state_history(const segment::Reader& reader, Facts& facts) {
-    // An event counts only if its generation is newer than the one known: that is how any follower keeps state.
+    // An event counts only if its generation is newer than the known one. Every follower keeps state in this way.
     std::map<uint32_t, uint64_t> generation;
     segment::Cursor cursor;
     reader.follow(cursor, [&](uint32_t /*line*/, const segment::Event& event) {

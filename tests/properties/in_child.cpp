@@ -13,8 +13,8 @@ namespace ttmem::properties {
 
 namespace {
 
-constexpr unsigned kLongestCaseSeconds =
-    60;  // a case takes milliseconds: one that hangs is a failure like a crash
+// A case takes milliseconds. A case that hangs is a failure, like a crash.
+constexpr unsigned kLongestCaseSeconds = 60;
 
 [[noreturn]] void be_the_child(int to, const std::function<std::string()>& body) {
     alarm(kLongestCaseSeconds);

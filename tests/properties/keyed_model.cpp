@@ -49,7 +49,7 @@ void KeyedModel::begin(const KeyedCall& call, Class what) {
         return count(Inexact::unknown_device);
     }
     if (!std::exchange(seen_[call.device], true)) {
-        ++events_;  // its set is opened
+        ++events_;  // the set of the device is opened
     }
     const uint32_t types = what == Class::buffer ? 5 : 3;
     if (what != Class::cb && call.type >= types) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What the calls of tt::tt_metal::AllocationClient mean, said as simply as it can be said: a list of what is live, oldest
-// first, and a look through all of it for every call.
+// The meaning of the calls of tt::tt_metal::AllocationClient, in the simplest form: a list of live allocations, oldest
+// first, which is scanned completely for every call.
 
 #include <cstdint>
 #include <map>
@@ -14,15 +14,14 @@
 
 namespace ttmem::properties {
 
-// One call.
 struct KeyedCall {
     enum class What { allocate, free, free_anywhere, allocate_cb, free_cb, load_kernel, unload_kernel };
 
     What what = What::allocate;
     int device = 0;
     uint64_t size = 0;
-    uint8_t type = 0;  // of the buffer, or of the kernel
-    uint64_t id = 0;   // address, or kernel id
+    uint8_t type = 0;  // of the buffer or kernel
+    uint64_t id = 0;   // address or kernel id
 };
 
 class KeyedModel {
@@ -32,7 +31,7 @@ public:
     void apply(const KeyedCall& call);
     Facts facts() const;
 
-    // A call that ends something that is live, until nothing is; each reference needs one of its own.
+    // A call that ends a live allocation, or nothing if none is live. Each reference needs its own call.
     std::optional<KeyedCall> call_to_end_something() const;
 
 private:

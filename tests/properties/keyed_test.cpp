@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Random calls of the AllocationClient, and the same calls on a model: ledger, pools, history and every inexact counter
-// must agree. Repeat a failure with the RC_PARAMS that it prints; look for others with RC_PARAMS="seed=N max_success=5000".
+// Makes random calls of the AllocationClient, and the same calls on a model. Ledger, pools, history and every inexact
+// counter must agree. Repeat a failure with the RC_PARAMS that it prints. Search for others with
+// RC_PARAMS="seed=N max_success=5000".
 
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
@@ -22,7 +23,7 @@ namespace ttmem::properties {
 using What = KeyedCall::What;
 using Client = tt::tt_metal::AllocationClient;
 
-// Found by rapidcheck, for the report of a failure.
+// rapidcheck calls this by name to report a failure.
 void showValue(const KeyedCall& call, std::ostream& out) {  // NOLINT(readability-identifier-naming)
     const auto type = static_cast<unsigned>(call.type);
     switch (call.what) {
@@ -101,10 +102,11 @@ Facts facts_of(const segment::Reader& reader) {
     return facts;
 }
 
-// Makes the calls, compares, ends all that is live, and compares again: a reference too many or too few shows there.
+// Makes the calls, compares, ends all live allocations, and compares again. The second comparison shows wrong reference
+// counts.
 std::string compare(const std::vector<KeyedCall>& calls) {
     KeyedModel model(kSlots);
-    Client::report_deallocation(0, 12'345);  // so that there is a segment, also for no calls at all
+    Client::report_deallocation(0, 12'345);  // creates the segment, even if there are no calls
     model.apply({What::free, 0, 0, 0, 12'345});
     for (const KeyedCall& call : calls) {
         report(call);
@@ -125,7 +127,7 @@ std::string compare(const std::vector<KeyedCall>& calls) {
     return text.empty() ? text : "after all was freed:\n" + text;
 }
 
-// Few values, so that calls meet; now and then one at the edge.
+// Few distinct values, so that calls refer to the same allocations. Some values are at a limit.
 rc::Gen<KeyedCall> any_call() {
     const auto what = rc::gen::weightedElement<What>({{8, What::allocate},
                                                       {7, What::free},
@@ -144,7 +146,7 @@ rc::Gen<KeyedCall> any_call() {
                                                          {2, uint8_t{4}},
                                                          {1, uint8_t{5}},
                                                          {1, uint8_t{255}}});
-    // Some addresses of many: they share chains of the client's index with others.
+    // Most calls use a few addresses. The others come from a range, so that they share chains of the client's index.
     const auto few = rc::gen::weightedElement<uint64_t>(
         {{4, 0}, {8, 0x1000}, {6, 0x2000}, {3, 0x3000}, {1, uint64_t{1} << 63}, {1, UINT64_MAX}});
     const auto id = rc::gen::weightedOneOf<uint64_t>({{6, few}, {1, rc::gen::inRange<uint64_t>(1, 64)}});
@@ -158,7 +160,7 @@ rc::Gen<std::vector<KeyedCall>> any_calls() {
     return rc::gen::scale(2.0, rc::gen::container<std::vector<KeyedCall>>(any_call()));
 }
 
-// The same calls in every run unless somebody asks for others.
+// The same calls in every run, unless RC_PARAMS is set.
 const bool kConfigured = [] {
     setenv("RC_PARAMS", "seed=2 max_success=300", 0);
     setenv("TT_ALLOC_TRACKING_ENABLED", "1", 1);

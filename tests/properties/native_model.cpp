@@ -77,18 +77,26 @@ std::string blocker_fact(const Entry& entry) {
     return text.str();
 }
 
-std::string failure_fact(FailureType type, uint32_t set, uint64_t members, const ttmem_failure& f,
-                         const std::string& name, const std::string& blocker) {
+std::string failure_fact(uint32_t set, uint64_t members, const ttmem_out_of_memory& f,
+                         const std::string& name) {
     std::ostringstream text;
-    text << (type == FailureType::out_of_memory ? "failed" : "clashed") << " in " << place_of_set(set)
-         << ", members " << members << ", kind " << f.kind << ": requested " << f.requested << ", needed "
-         << f.needed << ", free " << f.free << ", largest " << f.largest_free << ", program " << f.program
-         << ", core " << f.core_x << "," << f.core_y << ", name " << name
+    text << "failed in " << place_of_set(set) << ", members " << members << ", kind " << f.kind
+         << ": requested " << f.requested << ", needed " << f.needed_per_bank << ", free " << f.free_per_bank
+         << ", largest " << f.largest_free_per_bank << ", name " << name;
+    return text.str();
+}
+
+std::string clash_fact(uint32_t set, uint64_t members, const ttmem_cb_clash& c, const std::string& name,
+                       const std::string& blocker) {
+    std::ostringstream text;
+    text << "clashed in " << place_of_set(set) << ", members " << members << ": requested " << c.requested
+         << ", end " << c.cb_end << ", lowest buffer " << c.lowest_buffer << ", free " << c.free_per_bank
+         << ", program " << c.program << ", core " << c.core_x << "," << c.core_y << ", name " << name
          << (blocker.empty() ? "" : ", in the way: ") << blocker;
     return text.str();
 }
 
-// A fresh index while there is one, then that of the set closed longest ago.
+// Returns an unused index if there is one, else that of the set closed longest ago.
 NativeModel::SetIndex NativeModel::index_for_new_set() const {
     if (sets_.size() < kSets) {
         return static_cast<uint32_t>(sets_.size());
@@ -224,7 +232,7 @@ std::optional<NativeModel::Id> NativeModel::load_kernel(SetIndex set, uint32_t k
     Entry entry = wanted;
     entry.reserved = entry.requested;
     entry.address = entry.owner;
-    if (kind < kKernels) {
+    if (kind < kKernels || kind >= segment::kKinds) {
         count(Inexact::unknown_kind);
         return std::nullopt;
     }
@@ -308,18 +316,26 @@ Entry NativeModel::named(const Live& live) const {
     return entry;
 }
 
-void NativeModel::fail(FailureType type, SetIndex set, const ttmem_failure& failure,
-                       std::optional<Id> in_the_way) {
+void NativeModel::fail(SetIndex set, const ttmem_out_of_memory& failure) {
     if (!set) {
         return count(Inexact::unknown_set);
     }
     if (failure.kind >= segment::kKinds) {
         return count(Inexact::unknown_kind);
     }
+    failures_[FailureType::out_of_memory].push_back(
+        failure_fact(*set, sets_[*set].members, failure, names_.path(innermost())));
+    ++events_;
+}
+
+void NativeModel::clash(SetIndex set, const ttmem_cb_clash& clash, std::optional<Id> in_the_way) {
+    if (!set) {
+        return count(Inexact::unknown_set);
+    }
     const auto blocker = in_the_way ? live_.find(*in_the_way) : live_.end();
-    failures_[type].push_back(
-        failure_fact(type, *set, sets_[*set].members, failure, names_.path(innermost()),
-                     blocker == live_.end() ? "" : blocker_fact(named(blocker->second))));
+    failures_[FailureType::cb_clash].push_back(
+        clash_fact(*set, sets_[*set].members, clash, names_.path(innermost()),
+                   blocker == live_.end() ? "" : blocker_fact(named(blocker->second))));
     ++events_;
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What the calls of ttmem.h mean for one thread, said as simply as it can be said. Sets are named by their index, the
-// low byte of a ttmem_set; allocations by a number of the model's own.
+// The meaning of the calls of ttmem.h for one thread, in the simplest form. Sets are identified by their index, which
+// is the low byte of a ttmem_set, and allocations by a number that the model assigns.
 
 #include <cstdint>
 #include <map>
@@ -16,7 +16,7 @@
 
 namespace ttmem::properties {
 
-// The tree of names, with room for so many, the empty one included.
+// The tree of names, with room for N names including the empty one.
 class NameModel {
 public:
     NameModel(size_t room, InexactCounts& inexact) : room_(room), inexact_(inexact) {}
@@ -34,7 +34,7 @@ private:
 class NativeModel {
 public:
     using Id = uint64_t;
-    using SetIndex = std::optional<uint32_t>;  // nothing: a set that is not open
+    using SetIndex = std::optional<uint32_t>;  // absent: a set that is not open
 
     NativeModel(size_t slots, size_t names) : slots_(slots), names_(names, inexact_) {}
     NativeModel(const NativeModel&) = delete;
@@ -55,8 +55,8 @@ public:
     void pop();
     void tag(Id id, const std::string& name);
 
-    void fail(segment::FailureType type, SetIndex set, const ttmem_failure& failure,
-              std::optional<Id> in_the_way);
+    void fail(SetIndex set, const ttmem_out_of_memory& failure);
+    void clash(SetIndex set, const ttmem_cb_clash& clash, std::optional<Id> in_the_way);
 
     bool is_live(Id id) const { return live_.count(id) != 0; }
     Facts facts() const;
@@ -65,7 +65,7 @@ private:
     struct Set {
         uint64_t members = 0;
         uint32_t label = 0;
-        uint64_t closed = 0;  // when, counted in closes; 0: open
+        uint64_t closed = 0;  // the number of closes so far when it was closed; 0: open
     };
     struct Live {
         uint32_t set = 0;
@@ -87,11 +87,11 @@ private:
     NameModel names_;
     std::vector<Set> sets_;
     uint64_t closes_ = 0;
-    std::map<Id, Live> live_;  // in the order of their beginning
+    std::map<Id, Live> live_;  // in the order of allocation
     Id next_id_ = 1;
     Counters counters_;
-    std::vector<uint32_t> scopes_;  // the name in force in each
-    uint32_t too_deep_ = 0;         // opened inside the last of them
+    std::vector<uint32_t> scopes_;  // the current name in each
+    uint32_t too_deep_ = 0;         // scopes beyond the maximum depth
     uint64_t events_ = 0;
     std::map<segment::FailureType, std::vector<std::string>> failures_;
 };
@@ -99,9 +99,11 @@ private:
 std::string place_of_set(uint32_t index);
 std::string set_fact(uint32_t index, uint64_t members, bool is_open, const std::string& label);
 
-// What a failure says; `blocker` is the fact of what was in the way.
-std::string failure_fact(segment::FailureType type, uint32_t set, uint64_t members,
-                         const ttmem_failure& failure, const std::string& name, const std::string& blocker);
+// Formats a failure. `blocker` is the fact of the allocation in the way.
+std::string failure_fact(uint32_t set, uint64_t members, const ttmem_out_of_memory& failure,
+                         const std::string& name);
+std::string clash_fact(uint32_t set, uint64_t members, const ttmem_cb_clash& clash, const std::string& name,
+                       const std::string& blocker);
 std::string blocker_fact(const Entry& entry);
 
 }  // namespace ttmem::properties

@@ -28,15 +28,23 @@ std::string fact_of_failure(const segment::Reader& reader, const segment::Failur
     if (type == segment::FailureType::unknown_free) {
         return "unknown free";
     }
-    ttmem_failure failure{};
-    failure.kind = f.kind;
-    failure.requested = f.requested;
-    failure.needed = f.needed;
-    failure.free = f.free;
-    failure.largest_free = f.largest_free;
-    failure.program = f.program;
-    failure.core_x = f.core_x;
-    failure.core_y = f.core_y;
+    if (type == segment::FailureType::out_of_memory) {
+        ttmem_out_of_memory failure{};
+        failure.kind = f.kind;
+        failure.requested = f.requested;
+        failure.needed_per_bank = f.needed_per_bank;
+        failure.free_per_bank = f.free_per_bank;
+        failure.largest_free_per_bank = f.largest_free_per_bank;
+        return failure_fact(f.set, f.members, failure, reader.name(f.name));
+    }
+    ttmem_cb_clash clash{};
+    clash.core_x = f.core_x;
+    clash.core_y = f.core_y;
+    clash.program = f.program;
+    clash.requested = f.requested;
+    clash.cb_end = f.cb_end;
+    clash.lowest_buffer = f.lowest_buffer;
+    clash.free_per_bank = f.free_per_bank;
     Entry blocker;
     blocker.kind = f.blocker_kind;
     blocker.address = f.blocker_address;
@@ -44,8 +52,8 @@ std::string fact_of_failure(const segment::Reader& reader, const segment::Failur
     blocker.reserved = f.blocker_reserved;
     blocker.owner = f.blocker_owner;
     blocker.name = reader.name(f.blocker_name);
-    return failure_fact(type, f.set, f.members, failure, reader.name(f.name),
-                        f.has_blocker != 0 ? blocker_fact(blocker) : "");
+    return clash_fact(f.set, f.members, clash, reader.name(f.name),
+                      f.has_blocker != 0 ? blocker_fact(blocker) : "");
 }
 
 }  // namespace
@@ -101,7 +109,7 @@ void Pair::open_set(const NativeCall& call) {
 void Pair::end_set(const NativeCall& call, bool close) {
     const Set set = set_of(call);
     if (set.token == 0) {
-        return;  // a set that never was is no set, and no mistake
+        return;  // the token 0 is ignored, and not counted as an error
     }
     close ? ttmem_close_set(set.token) : ttmem_clear_set(set.token);
     close ? model_.close_set(set.index) : model_.clear_set(set.index);
@@ -127,7 +135,7 @@ void Pair::keep(ttmem_handle handle, std::optional<NativeModel::Id> id) {
 void Pair::free(const NativeCall& call) {
     const Handle handle = handle_of(call);
     if (call.what == What::free_forged) {
-        // A generation that is no live one's, and one that will be this slot's in a million frees.
+        // A generation that is not live, or one that this slot reaches only after about a million frees.
         ttmem_free(handle.handle ^ (call.kind % 2 == 0 ? 1u : 1u << 20));
         model_.free_something_unknown();
         return;
@@ -138,23 +146,34 @@ void Pair::free(const NativeCall& call) {
     }
 }
 
-void Pair::fail(const NativeCall& call, segment::FailureType type) {
+void Pair::fail(const NativeCall& call) {
     const Set set = set_of(call);
-    const Handle blocker = handle_of(call);
-    ttmem_failure failure{};
+    ttmem_out_of_memory failure{};
     failure.set = set.token;
     failure.kind = call.kind;
     failure.requested = call.requested;
-    failure.needed = call.reserved;
-    failure.free = call.address;
-    failure.largest_free = call.address + 1;
-    failure.program = call.owner;
-    failure.in_the_way = blocker.handle;
-    failure.core_x = 3;
-    failure.core_y = 7;
-    type == segment::FailureType::out_of_memory ? ttmem_allocation_failed(&failure)
-                                                : ttmem_cb_clashed(&failure);
-    model_.fail(type, set.index, failure, blocker.id);
+    failure.needed_per_bank = call.reserved;
+    failure.free_per_bank = call.address;
+    failure.largest_free_per_bank = call.address + 1;
+    ttmem_allocation_failed(&failure);
+    model_.fail(set.index, failure);
+}
+
+void Pair::clash(const NativeCall& call) {
+    const Set set = set_of(call);
+    const Handle blocker = handle_of(call);
+    ttmem_cb_clash clash{};
+    clash.set = set.token;
+    clash.core_x = 3;
+    clash.core_y = 7;
+    clash.program = call.owner;
+    clash.requested = call.requested;
+    clash.cb_end = call.reserved;
+    clash.lowest_buffer = call.address;
+    clash.free_per_bank = call.address + 1;
+    clash.blocker = blocker.handle;
+    ttmem_cb_clashed(&clash);
+    model_.clash(set.index, clash, blocker.id);
 }
 
 void Pair::step(const NativeCall& call) {
@@ -203,9 +222,9 @@ void Pair::step(const NativeCall& call) {
             return handle.id ? model_.tag(*handle.id, text) : void();
         }
         case What::allocation_failed:
-            return fail(call, segment::FailureType::out_of_memory);
+            return fail(call);
         case What::cb_clashed:
-            return fail(call, segment::FailureType::cb_clash);
+            return clash(call);
     }
 }
 

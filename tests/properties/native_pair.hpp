@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// A call of ttmem.h as a value, and a client and a model that both take it.
+// A call of ttmem.h as a value, and a pair of client and model that both execute it.
 
 #include <cstdint>
 #include <iosfwd>
@@ -13,8 +13,8 @@
 
 namespace ttmem::properties {
 
-// One call. `set` and `handle` name what an earlier call gave, counted from the newest; beyond the oldest there is
-// nothing, and then the call gets a 0.
+// One call. `set` and `handle` refer to results of earlier calls, counted from the newest. A reference beyond the
+// oldest result passes 0.
 struct NativeCall {
     enum class What {
         open_set,
@@ -43,22 +43,22 @@ struct NativeCall {
     uint64_t reserved = 0;
     uint64_t owner = 0;
     size_t text = 0;
-    uint32_t members = 0;  // bit i: device i, and above the known ones some that are not
+    uint32_t members = 0;  // bit i: device i; bits above the known devices are unknown ones
     size_t cores = 0;      // 0: unknown
 };
 
-// Found by rapidcheck, for the report of a failure.
+// rapidcheck calls this by name to report a failure.
 void showValue(const NativeCall& c, std::ostream& out);  // NOLINT(readability-identifier-naming)
 
 constexpr size_t kSlots = 32;
-constexpr size_t kTexts = 6;  // how many texts a call may choose from
+constexpr size_t kTexts = 6;  // number of texts that a call can choose from
 
-// A client and a model, side by side.
+// Executes each call on a client and a model.
 class Pair {
 public:
     explicit Pair(size_t names);
 
-    // Sets that were open and closed before, or are open still, so that the table of sets is near its end.
+    // Opens `count` sets, and closes them if `close` is true, so that the table of sets is nearly full.
     void fill_sets(size_t count, bool close);
 
     void step(const NativeCall& call);
@@ -84,7 +84,8 @@ private:
     void end_set(const NativeCall& call, bool close);
     void keep(ttmem_handle handle, std::optional<NativeModel::Id> id);
     void free(const NativeCall& call);
-    void fail(const NativeCall& call, segment::FailureType type);
+    void fail(const NativeCall& call);
+    void clash(const NativeCall& call);
     Facts facts_of_segment(const segment::Reader& reader) const;
 
     NativeModel model_;

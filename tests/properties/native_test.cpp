@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Random calls of ttmem.h on one thread, and the same calls on a model: sets, ledger, names, pools, history, failures and
-// every inexact counter must agree. Repeat a failure with the RC_PARAMS that it prints; look for others with
-// RC_PARAMS="seed=N max_success=5000".
+// Makes random calls of ttmem.h on one thread, and the same calls on a model. Sets, ledger, names, pools, history,
+// failures and every inexact counter must agree. Repeat a failure with the RC_PARAMS that it prints. Search for others
+// with RC_PARAMS="seed=N max_success=5000".
 
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
@@ -25,7 +25,7 @@ namespace {
 constexpr size_t kFewNames = 12;
 constexpr size_t kManyNames = 1024;
 
-// Few values, so that calls meet; now and then one at the edge.
+// Few distinct values, so that calls refer to the same allocations. Some values are at a limit.
 rc::Gen<NativeCall> any_call() {
     using rc::gen::set;
     using rc::gen::weightedElement;
@@ -51,7 +51,7 @@ rc::Gen<NativeCall> any_call() {
         {{4, 0}, {4, 1}, {1, 2}, {1, 3}, {1, 4}, {1, 5}, {3, 6}, {2, 7}, {2, 8}, {1, 9}, {1, 255}});
     const auto flags = weightedElement<uint32_t>(
         {{12, 0}, {2, TTMEM_PLANNED}, {2, TTMEM_VIEW}, {1, TTMEM_PLANNED | TTMEM_VIEW}, {1, 0x400}, {1, 2}});
-    // Some programs of many: they share chains of the client's index with others.
+    // Most calls use a few programs. The others come from a range, so that they share chains of the client's index.
     const auto owner = rc::gen::weightedOneOf<uint64_t>(
         {{3, weightedElement<uint64_t>({{4, 1}, {4, 2}, {1, 0}, {1, UINT64_MAX}})},
          {1, rc::gen::inRange<uint64_t>(0, 64)}});
@@ -73,7 +73,7 @@ rc::Gen<std::vector<NativeCall>> any_calls() {
     return rc::gen::scale(2.0, rc::gen::container<std::vector<NativeCall>>(any_call()));
 }
 
-// The same calls in every run unless somebody asks for others.
+// The same calls in every run, unless RC_PARAMS is set.
 const bool kConfigured = [] {
     setenv("RC_PARAMS", "seed=2 max_success=300", 0);
     setenv("TT_ALLOC_TRACKING_ENABLED", "1", 1);

@@ -10,8 +10,8 @@
 #include <cstdlib>
 #include <iostream>
 
-// A child leaves by _exit(), which ThreadSanitizer does not watch: what it finds must end the process at once.
-// NOLINTNEXTLINE(readability-identifier-naming): its runtime looks for this name
+// A child exits with _exit(), at which ThreadSanitizer reports nothing, so a finding must end the process at once.
+// NOLINTNEXTLINE(readability-identifier-naming): the sanitizer's runtime calls this name
 extern "C" __attribute__((visibility("default"))) const char* __tsan_default_options() {
     return "halt_on_error=1";
 }

@@ -12,8 +12,8 @@ using segment::EventType;
 using segment::SlotRef;
 
 Follower::Follower(const segment::Reader& reader, Start start) {
-    // The cursor first: what happens between the two is then both in the scan and in the events, and the generations
-    // sort it out. The other way round it would be in neither.
+    // Take the cursor before the scan. An event in between is then in both the scan and the events, and its generation
+    // resolves the duplicate. In the opposite order it would be in neither.
     if (start == Start::from_now) {
         cursor_ = reader.cursor_at_end();
         for (const segment::RingPosition& ring : cursor_.rings) {
@@ -23,7 +23,7 @@ Follower::Follower(const segment::Reader& reader, Start start) {
     scan(reader);
 }
 
-void Follower::look(const segment::Reader& reader) {
+void Follower::follow(const segment::Reader& reader) {
     const uint64_t lost = cursor_.lost();
     reader.follow(cursor_, [&](uint32_t line, const Event& event) {
         if (on_event) {
@@ -47,7 +47,7 @@ void Follower::scan(const segment::Reader& reader) {
         }
         return true;
     });
-    // What was live and is not seen at that generation any more has at least been freed.
+    // A slot that was live and is not found at that generation has been freed at least once.
     for (auto& [index, slot] : slots_) {
         if (segment::is_live(slot.generation) && !seen.contains(index)) {
             ++slot.generation;
@@ -65,8 +65,8 @@ void Follower::apply(const Event& event) {
     }
 }
 
-std::vector<Follower::Known> Follower::live() const {
-    std::vector<Known> result;
+std::vector<Follower::KnownAllocation> Follower::live() const {
+    std::vector<KnownAllocation> result;
     for (const auto& [index, slot] : slots_) {
         if (segment::is_live(slot.generation)) {
             result.push_back(slot.known);
@@ -76,8 +76,8 @@ std::vector<Follower::Known> Follower::live() const {
     return result;
 }
 
-std::vector<Follower::Known> Follower::known_of(const std::vector<Live>& live) {
-    std::vector<Known> result;
+std::vector<Follower::KnownAllocation> Follower::known_of(const std::vector<Live>& live) {
+    std::vector<KnownAllocation> result;
     result.reserve(live.size());
     for (const Live& a : live) {
         result.emplace_back(a.set, a.kind, a.address, a.requested);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The main of a fuzzer that is built without libFuzzer: it feeds each file that is named, and each file below
-// each folder that is named, to the fuzzer's entry point. An input that can't be read is an error, as is an
-// empty corpus: a replay of nothing would prove nothing.
+// The main function of a fuzzer that is built without libFuzzer. It passes each given file, and each file below each
+// given folder, to the fuzzer's entry point. An unreadable input or an empty corpus is an error, because the replay
+// would prove nothing.
 
 #include <cstddef>
 #include <cstdint>

@@ -8,7 +8,7 @@
 
 namespace ttmem::test {
 
-using segment::Kind;
+using segment::AllocationKind;
 using segment::PoolTotals;
 
 namespace {
@@ -57,7 +57,7 @@ std::string to_text(const Live& live) {
     return "owner " + std::to_string(live.owner) + " address " + std::to_string(live.address) +
            " requested " + std::to_string(live.requested) + " reserved " + std::to_string(live.reserved) +
            " set " + std::to_string(live.set) + " kind " + std::to_string(static_cast<int>(live.kind)) +
-           " flags " + std::to_string(live.flags) + " name '" + live.name + "'" +
+           " flags " + std::to_string(live.flags.bits) + " name '" + live.name + "'" +
            (live.cores ? " with cores" : "");
 }
 
@@ -65,15 +65,15 @@ Pools pools_of(const std::vector<Live>& live) {
     Pools pools;
     for (const Live& a : live) {
         PoolTotals& pool = pools[{a.set, a.kind}];
-        if ((a.flags & segment::kPlanned) != 0) {
+        if (a.flags.has(segment::AllocationFlag::planned)) {
             ++pool.planned;
-        } else if ((a.flags & segment::kView) != 0) {
+        } else if (a.flags.has(segment::AllocationFlag::view)) {
             ++pool.views;
         } else {
             pool.used += a.reserved;
             pool.requested += a.requested;
             ++pool.count;
-            pool.reserved_unknown += (a.flags & segment::kReservedUnknown) != 0 ? 1u : 0u;
+            pool.reserved_unknown += a.flags.has(segment::AllocationFlag::reserved_unknown) ? 1u : 0u;
         }
     }
     return pools;
@@ -86,7 +86,7 @@ Pools pools_of(const segment::Totals& totals) {
             PoolTotals pool = set.pools[kind];
             pool.peak = 0;
             if (pool != PoolTotals{}) {
-                pools[{set.index, static_cast<Kind>(kind)}] = pool;
+                pools[{set.index, static_cast<AllocationKind>(kind)}] = pool;
             }
         }
     }
@@ -146,7 +146,7 @@ std::vector<std::string> differences(const segment::Reader& reader, std::vector<
     return texts;
 }
 
-PoolTotals pool(const segment::Reader& reader, ttmem_set set, Kind kind) {
+PoolTotals pool(const segment::Reader& reader, ttmem_set set, AllocationKind kind) {
     for (const segment::SetTotals& totals : reader.totals().sets) {
         if (totals.index == (set & 0xff)) {
             return totals.pools[static_cast<uint32_t>(kind)];

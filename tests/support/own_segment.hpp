@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Finding segments: this process's own, through the very mapping that its client writes (so that a sanitizer sees both
-// sides), and another process's, through /proc as a real reader does.
+// Finds segments. The segment of this process is read through the mapping that its client writes, so that a sanitizer
+// sees both sides. The segment of another process is read through /proc, as a real reader does.
 
 #include <sys/types.h>
 
@@ -19,22 +19,22 @@ struct Mapping {
     size_t size = 0;
 };
 
-// Where the client of this process has mapped its segment; nothing where it has none.
+// The mapping of this process's segment, or nothing if there is none.
 std::optional<Mapping> own_mapping();
 
-// A reader of this process's own segment. Fails the test and the process where there is none.
+// A reader of this process's segment. Fails the test and the process if there is none.
 segment::Reader own_reader();
 
-// How many descriptors of this process are segments, inherited ones included.
+// The number of descriptors of this process that are segments, including inherited ones.
 unsigned count_own_descriptors();
 
-// The segment that process `pid` made for itself, opened for reading; none yet, or none at all, is an empty one.
+// The segment that process `pid` created, opened for reading. Empty if there is none, or none yet.
 base::Descriptor open_segment_of(pid_t pid);
 
-// The first segment that it holds, finished or not, its own or not.
+// The first segment that the process holds open, finished or not, its own or not.
 base::Descriptor open_any_segment_of(pid_t pid);
 
-// open_segment_of(), waited for, as a reader; fails the test and the process where it does not come.
+// Waits for open_segment_of() and opens a reader. Fails the test and the process if the segment does not appear.
 segment::Reader reader_of(pid_t pid);
 
 }  // namespace ttmem::test

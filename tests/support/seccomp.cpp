@@ -12,7 +12,7 @@ namespace ttmem::test {
 
 namespace {
 
-// The macros of the kernel's header have old-style casts inside; these are the same four numbers.
+// The macros of the kernel's header contain old-style casts. These functions build the same four numbers.
 sock_filter statement(unsigned code, uint32_t k) { return {static_cast<uint16_t>(code), 0, 0, k}; }
 
 sock_filter jump_if_equal(uint32_t value, size_t if_true, size_t if_false) {
@@ -33,7 +33,7 @@ bool install(std::vector<sock_filter>& program) {
 
 bool refuse_system_call(long call, int error, std::initializer_list<Argument> arguments) {
     std::vector<sock_filter> program;
-    // Two instructions for each argument follow, then the refusal; a mismatch jumps behind it.
+    // Two instructions per argument follow, then the refusal. A mismatch jumps past it.
     size_t left = 2 * arguments.size() + 1;
     program.push_back(load(offsetof(seccomp_data, nr)));
     program.push_back(jump_if_equal(static_cast<uint32_t>(call), 0, left));

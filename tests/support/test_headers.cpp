@@ -1,4 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// A program that does nothing: the headers that it precompiles are those of all tests.
+// An empty program whose precompiled headers all tests share.
 int main() { return 0; }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Waiting. The limit is only there so that a broken test ends; no result depends on it.
+// Waiting. The limit only ensures that a broken test ends; no result depends on it.
 
 #include <sched.h>
 
@@ -11,7 +11,7 @@
 
 namespace ttmem::test {
 
-// Lets a little time pass, so that what comes next meets the other side somewhere else. Nothing waits for anything.
+// Delays for a short time, so that the next step overlaps another part of the other thread. No result depends on it.
 inline void spin(uint64_t turns) {
     std::atomic<uint64_t> idle{0};
     while (idle.fetch_add(1, std::memory_order_relaxed) < turns) {

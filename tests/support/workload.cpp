@@ -5,12 +5,14 @@
 
 namespace ttmem::test {
 
+using segment::AllocationKind;
 using segment::Inexact;
-using segment::Kind;
 
 namespace {
 
-constexpr Kind kBufferKinds[] = {Kind::dram, Kind::l1, Kind::system_memory, Kind::l1_small, Kind::trace};
+constexpr AllocationKind kBufferKinds[] = {AllocationKind::dram, AllocationKind::l1,
+                                           AllocationKind::system_memory, AllocationKind::l1_small,
+                                           AllocationKind::trace};
 constexpr size_t kMostBuffers = 400;
 constexpr size_t kMostScopes = 4;
 const std::string kNames[] = {"decoder.0", "decoder.1", "ttnn::matmul", "ttnn::softmax", "kv_cache"};
@@ -119,9 +121,11 @@ Live Worker::random_buffer() {
     live.kind = kBufferKinds[random(std::size(kBufferKinds))];
     live.name = name();
     const uint64_t sort = random(10);
-    live.flags = sort == 0 ? segment::kPlanned : sort == 1 ? segment::kView : 0;
+    live.flags = sort == 0   ? segment::AllocationFlag::planned
+                 : sort == 1 ? segment::AllocationFlag::view
+                             : segment::AllocationFlag::none;
     if (sort == 2) {
-        live.flags = segment::kReservedUnknown;
+        live.flags = segment::AllocationFlag::reserved_unknown;
         live.reserved = live.requested;
     }
     return live;
@@ -132,8 +136,8 @@ void Worker::allocate_buffer() {
     const ttmem_set set = own ? own_set_ : shared_set_;
     Item item{0, random_buffer()};
     item.live.set = index_of(set);
-    const uint32_t flags = static_cast<uint32_t>(item.live.flags & (segment::kPlanned | segment::kView)) << 8;
-    const bool unknown = (item.live.flags & segment::kReservedUnknown) != 0;
+    const uint32_t flags = segment::adds_bytes(item.live.flags) ? 0u : uint32_t{item.live.flags.bits} << 8;
+    const bool unknown = item.live.flags.has(segment::AllocationFlag::reserved_unknown);
     item.handle =
         ttmem_allocate(set, static_cast<uint32_t>(item.live.kind) | flags, item.live.address,
                        item.live.requested, unknown ? TTMEM_UNKNOWN : item.live.reserved, item.live.owner);
@@ -148,9 +152,9 @@ void Worker::allocate_cb() {
     Item item;
     item.live = random_buffer();
     item.live.owner = program_;
-    item.live.kind = Kind::cb;
+    item.live.kind = AllocationKind::cb;
     item.live.set = index_of(shared_set_);
-    item.live.flags = global ? segment::kView : 0;
+    item.live.flags = global ? segment::AllocationFlag::view : segment::AllocationFlag::none;
     item.live.reserved = item.live.requested * count_cores(cores);
     item.live.cores = mask_of(cores);
     item.handle = ttmem_allocate_cb(shared_set_, program_, item.live.address, item.live.requested, &cores,
@@ -161,10 +165,11 @@ void Worker::allocate_cb() {
 
 void Worker::load_kernel() {
     Item item;
-    item.live.kind = static_cast<Kind>(static_cast<uint64_t>(Kind::kernel_application) + random(3));
+    item.live.kind =
+        static_cast<AllocationKind>(static_cast<uint64_t>(AllocationKind::kernel_application) + random(3));
     for (const Item& known : program_items_) {
         if (known.live.kind == item.live.kind) {
-            // Loaded already: this must change nothing.
+            // Loads a kernel that is already loaded, which must change nothing.
             ttmem_load_kernel(shared_set_, program_, static_cast<ttmem_kind>(item.live.kind),
                               random(1 << 20));
             return;
@@ -226,7 +231,7 @@ void Worker::tag() {
         return;
     }
     Item& item = buffers_[random(buffers_.size())];
-    if (item.live.name.size() < 36) {  // a tag on a tag on a tag would use up the table of names
+    if (item.live.name.size() < 36) {  // nested tags would fill the table of names
         const std::string& tag = kNames[random(std::size(kNames))];
         ttmem_tag(item.handle, tag.c_str());
         item.live.name += (item.live.name.empty() ? "" : "/") + tag;
@@ -243,7 +248,7 @@ void Worker::free_wrongly() {
     }
 }
 
-// Closing a set ends all that is in it, one event each, and is an event itself; so is opening one.
+// Closing a set ends each allocation in it with one event, and is an event itself. So is opening a set.
 void Worker::recycle_own_set() {
     if (own_set_ != 0) {
         ttmem_close_set(own_set_);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Random work with the native API, by one thread or several, that keeps a list of what should now be live. No lock is
-// held around a call of the client: each worker owns what it made, and hands some of it to other workers to free.
+// Random work with the native API, by one or more threads, that keeps a list of what should be live. No lock is held
+// around a call of the client: each worker owns the allocations that it made, and passes some of them to other workers
+// to free.
 
 #include <array>
 #include <cstdint>
@@ -16,13 +17,13 @@
 
 namespace ttmem::test {
 
-// One reported allocation, and how to free it.
+// A reported allocation, and how to free it.
 struct Item {
     ttmem_handle handle = 0;
     Live live;
 };
 
-// Where workers leave what others shall free.
+// Holds allocations that one worker leaves for another to free.
 class Exchange {
 public:
     void put(Item item);
@@ -36,15 +37,15 @@ private:
 
 class Worker {
 public:
-    // `number` makes owners unique among the workers of a process. `shared_set` is used by all.
+    // `number` makes owners unique among the workers of a process. All workers use `shared_set`.
     Worker(uint64_t seed, uint32_t number, ttmem_set shared_set, ttmem_device own_device, Exchange& exchange);
 
     void work(uint64_t operations);
 
-    // Everything that this worker still has (what lies in the exchange is nobody's).
+    // All allocations that this worker still owns. Those in the exchange have no owner.
     std::vector<Live> live() const;
 
-    // What should have been counted.
+    // The expected counts.
     uint64_t events = 0;
     std::array<uint64_t, segment::kInexactCounters> inexact{};
 

@@ -1,114 +1,135 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Makes the pictures of docs/TOP.md anew, with the real program in a real terminal.
+"""Replaces the pictures in docs/TOP.md by what the real program shows in a real terminal.
 
-usage: TTMEM_BIN_DIR=... tests/e2e/alone tests/top/pictures.py
+usage: PYTHONPATH=tests tests/harness/isolate tests/top/pictures.py
 """
 
 import os
 import re
 import subprocess
-import sys
+import threading
+from unittest import mock
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-ROOT = os.path.dirname(os.path.dirname(HERE))
-sys.path[:0] = [HERE, os.path.join(ROOT, "tests", "daemon")]
+from harness.daemon import Daemon, RuntimeDirectory
+from harness.driver_tree import DriverTree
+from harness.programs import ROOT, TTMEM
+from harness.simulator import Simulator
+from harness.terminal import Terminal
+from harness.waiting import wait_until
 
-from driver_tree import DriverTree  # noqa: E402
-from terminal import Terminal, wait_until  # noqa: E402
-
-BIN = os.environ["TTMEM_BIN_DIR"]
 PAGE = os.path.join(ROOT, "docs", "TOP.md")
+
+# Keys to press, and what the screen must show then.
+ON_A_SIMULATED_HOST = {
+    "overview": (["0"], ["DEV +BOARD", r"1\.2 GiB / 12\.0 GiB"]),
+    "breakdown": (["1"], ["L1 per core", "Device 0"]),
+    "charts": (["2", "a"], ["process started", "now"]),
+    "allocations": (["4", "a"], ["groups by name", "kv_cache"]),
+    "map": (["5", "z", "z"], ["zoom 4x", "IN BANK"]),
+    "events": (["6"], [r"(allocation|free) +\w"]),
+    "failures": (["7"], ["1 failure", "Holders of"]),
+}
+WITH_A_DRIVER = {"telemetry": (["0", "3"], ["TEMPERATURE", "alive"])}
+
+
+class Firmware:
+    """Counts the heartbeats of all devices of a driver tree, as working firmware does, and lets temperature and power vary."""
+
+    def __init__(self, tree: DriverTree):
+        self.tree, self.stopped = tree, threading.Event()
+        self.thread = threading.Thread(target=self.run)
+        self.thread.start()
+
+    def run(self):
+        beat = 0
+        while not self.stopped.wait(0.1):
+            beat += 1
+            for device in range(self.tree.count):
+                files = self.tree.files(device)
+                load = abs((beat // 5 + 3 * device) % 16 - 8)
+                self.tree.write(self.tree.attribute(device, "tt_heartbeat"), 1000 + beat)
+                for name, step in (("temp1_input", 400), ("power1_input", 1500000)):
+                    sensor = self.tree.sensor(device, name)
+                    self.tree.write(sensor, files[sensor] + step * load)
+
+    def close(self):
+        self.stopped.set()
+        self.thread.join()
 
 
 class Host:
-    """A daemon, and programs that stand still or come to grief."""
+    """A terminal, a daemon, and simulators that use its runtime directory."""
 
-    def __init__(self, terminal: Terminal, root: str):
-        self.runtime = os.path.join(terminal.folder.name, "run")
-        os.mkdir(self.runtime, 0o700)
-        self.environment = os.environ | {"TTMEM_RUNTIME_DIR": self.runtime, "TT_ALLOC_TRACKING_ENABLED": "1",
-                                         "TTMEM_HOST_ROOT": root}
-        self.processes = [subprocess.Popen([os.path.join(BIN, "ttmemd"), "--quiet", "--listen", "none", "--classic-wire", "none"],
-                                           env=self.environment)]
-        wait_until(lambda: os.path.exists(os.path.join(self.runtime, "api.sock")), "the daemon's socket")
+    def __init__(self):
+        self.terminal, self.directory = Terminal(100, 30), RuntimeDirectory()
+        self.parts = [self.terminal, Daemon(self.directory, "--quiet", "--classic-wire", "none")]
 
-    def start(self, *words: str):
-        process = subprocess.Popen([os.path.join(BIN, "ttmem-sim"), *words], env=self.environment, stdin=subprocess.PIPE,
-                                   stdout=subprocess.PIPE, text=True)
-        self.processes.append(process)
-        while "paused" not in process.stdout.readline():
-            pass
-        return process
+    def simulator(self, *arguments: str) -> Simulator:
+        simulator = Simulator(*arguments, runtime_directory=self.directory.path)
+        self.parts.append(simulator)
+        assert simulator.next()
+        return simulator
+
+    def ttmem(self, *arguments: str) -> str:
+        return subprocess.run([TTMEM, *arguments], env=os.environ | {"TTMEM_RUNTIME_DIR": self.directory.path},
+                              capture_output=True, text=True, check=True).stdout
 
     def close(self):
-        for process in reversed(self.processes):
-            process.kill()
-            process.wait()
+        for part in reversed(self.parts):
+            part.close()
+        self.directory.remove()
 
 
-def step(process) -> str:
-    process.stdin.write("\n")
-    process.stdin.flush()
-    while "paused: " not in (line := process.stdout.readline()):
-        pass
-    return line.split("paused: ")[1].strip()
+def pictures(root: str, shots: dict, devices: str, fails: bool) -> dict:
+    """The screen of each shot, on a host with that root directory and a model on those chips of a T3000.
 
-
-def pictures(root: str, shots: dict) -> dict:
-    terminal = Terminal(100, 30)
-    host = Host(terminal, root)
+    If `fails` is set, an allocation of a second process fails, on a device of its own.
+    """
     result = {}
-    try:
-        worker = host.start("transformer-dp4", "--board", "t3000", "--pause-at", "all", "--repeat", "100")
-        terminal.run("env", f"TTMEM_RUNTIME_DIR={host.runtime}", os.path.join(BIN, "ttmem"), "top")
-        terminal.wait_for("daemon", "ttmem-sim")
-        failing = host.start("fragmentation", "--pause-at", "all")
-        # Steps with time between them, so that a chart has something to show.
-        for _ in range(24):
-            step(worker)
-            before = terminal.text()
-            wait_until(lambda: terminal.text() != before, "the next picture")
-        while step(worker) != "decode 1":
-            pass
-        while "1 failure" not in subprocess.run([os.path.join(BIN, "ttmem"), "why"], env=host.environment, capture_output=True,
-                                                text=True, check=True).stdout:
-            step(failing)
-        for name, (keys, patterns) in shots.items():
-            terminal.press(*keys)
-            result[name] = terminal.wait_for(*patterns)
-        terminal.press("q")
-    finally:
-        host.close()
-        terminal.close()
+    with mock.patch.dict(os.environ, TTMEM_HOST_ROOT=root):
+        host = Host()
+        terminal = host.terminal
+        try:
+            worker = host.simulator("transformer-dp4", "--board", "t3000", "--devices", devices, "--repeat", "100")
+            terminal.run("env", f"TTMEM_RUNTIME_DIR={host.directory.path}", TTMEM, "top")
+            terminal.wait_for("daemon", "ttmem-sim")
+            failing = host.simulator("fragmentation") if fails else None
+            # The screen changes between two steps, so that a chart has something to show.
+            for _ in range(24):
+                before = terminal.text()
+                worker.next()
+                wait_until(lambda before=before: terminal.text() != before, "the next picture")
+            worker.next()
+            worker.go_to("decode 1")
+            while failing and "1 failure" not in host.ttmem("why"):
+                failing.next()
+            for name, (keys, patterns) in shots.items():
+                terminal.press(*keys)
+                result[name] = terminal.wait_for(*patterns)
+            terminal.press("q")
+        finally:
+            host.close()
     return result
-
-
-# Keys to press, and what must be seen then.
-ON_A_SIMULATED_HOST = {
-    "overview": (["0"], ["DEV +BOARD", r"1\.2 GiB / 12\.0 GiB"]),
-    "breakdown": (["1"], ["L1 of each core", "Device 0"]),
-    "charts": (["a", "2"], ["process started", "now"]),
-    "allocations": (["a", "4"], ["groups by name", "kv_cache"]),
-    "map": (["5", "z", "z"], ["zoom 4x", "IN BANK"]),
-    "events": (["6"], [r"(allocation|free) +\w"]),
-    "failures": (["7"], ["1 failure", "Who holds"]),
-}
-WITH_A_DRIVER = {"telemetry": (["0", "3"], ["TEMPERATURE", "alive|stuck"])}
 
 
 def main():
     tree = DriverTree("t3000")
+    firmware = Firmware(tree)
     try:
-        shots = pictures("/no/boards/here", ON_A_SIMULATED_HOST) | pictures(tree.root, WITH_A_DRIVER)
+        shots = pictures("/nonexistent", ON_A_SIMULATED_HOST, devices="8", fails=True)
+        # The driver reports the four chips with a bus address, the model uses the four others.
+        shots |= pictures(tree.root, WITH_A_DRIVER, devices="4,5,6,7", fails=False)
     finally:
+        firmware.close()
         tree.remove()
     with open(PAGE, encoding="utf-8") as file:
         page = file.read()
     for name, text in shots.items():
         text = re.sub(r"\n{3,}", "\n\n", "\n".join(line.rstrip() for line in text.splitlines())).rstrip()
         marker = f"<!-- picture: {name} -->\n"
-        page = re.sub(re.escape(marker) + r"(\n```\n.*?\n```\n)?", lambda _: f"{marker}\n```\n{text}\n```\n", page, flags=re.DOTALL)
+        page = re.sub(re.escape(marker) + r"(\n```text\n.*?\n```\n)?",
+                      lambda _, text=text, marker=marker: f"{marker}\n```text\n{text}\n```\n", page, flags=re.DOTALL)
     with open(PAGE, "w", encoding="utf-8") as file:
         file.write(page)
 

@@ -1,18 +1,18 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The dashboard from end to end: keys, filters, marks, resizing, a daemon that goes and comes, and what is left of it."""
+"""The dashboard from end to end: keys, filters, marks, resizing, restarts of the daemon, and the terminal afterwards."""
 
 import json
 import os
 import random
 import signal
-import subprocess
-import unittest
 
-from terminal import Terminal, child, children_of, name_of, wait_until
-
-BIN = os.environ["TTMEM_BIN_DIR"]
-TTMEM, TTMEMD, SIM = (os.path.join(BIN, name) for name in ("ttmem", "ttmemd", "ttmem-sim"))
+from harness.processes import children_of, name_of, wait_for_child
+from harness.programs import TTMEM
+from harness.simulator import Simulator
+from harness.terminal import Terminal
+from harness.test_case import TestCase, main
+from harness.waiting import TIMEOUT, wait_until
 
 
 def format_bytes(count: int) -> str:
@@ -26,71 +26,48 @@ def format_bytes(count: int) -> str:
     return "too much"
 
 
-class Dashboard(unittest.TestCase):
-    maxDiff = None
-
+class Dashboard(TestCase):
     def terminal(self, columns: int = 80, rows: int = 24, **environment: str) -> Terminal:
+        """A new terminal, and a new runtime directory for what is started after it."""
         terminal = Terminal(columns, rows, **environment)
         self.addCleanup(terminal.close)
-        self.runtime = os.path.join(terminal.folder.name, "run")
-        os.mkdir(self.runtime, 0o700)
+        self.directory = self.runtime_directory()
         return terminal
 
-    def environment(self) -> dict:
-        return os.environ | {"TTMEM_RUNTIME_DIR": self.runtime, "TT_ALLOC_TRACKING_ENABLED": "1"}
+    def workload(self) -> Simulator:
+        """A simulator that is paused at a busy moment."""
+        return self.paused_simulator("transformer-dp4", "--board", "t3000", pause_at="decode 1")
 
-    def started(self, *command: str, **options) -> subprocess.Popen:
-        process = subprocess.Popen(command, env=self.environment(), stdin=subprocess.PIPE, **options)
-
-        def end():
-            if process.poll() is None:
-                process.kill()
-            process.wait()
-            process.stdin.close()
-            if process.stdout:
-                process.stdout.close()
-        self.addCleanup(end)
-        return process
-
-    def daemon(self, runtime: str | None = None) -> subprocess.Popen:
-        runtime = runtime or self.runtime
-        process = self.started(TTMEMD, "--quiet", "--listen", "none", "--runtime-dir", runtime, "--classic-wire", "none")
-        wait_until(lambda: os.path.exists(os.path.join(runtime, "api.sock")), "the daemon's socket")
-        return process
-
-    def workload(self, *arguments: str) -> subprocess.Popen:
-        """Stands still at a busy moment."""
-        arguments = arguments or ("transformer-dp4", "--board", "t3000", "--pause-at", "decode 1")
-        process = self.started(SIM, *arguments, stdout=subprocess.PIPE, text=True)
-        while "paused" not in (line := process.stdout.readline()):
-            self.assertTrue(line, "the workload ended")
-        return process
+    def paused_simulator(self, *arguments: str, **options) -> Simulator:
+        simulator = self.simulator(*arguments, **options)
+        self.assertTrue(simulator.wait_for_pause(), simulator.error_text())
+        return simulator
 
     def top(self, terminal: Terminal, *arguments: str, program: str = TTMEM) -> int:
-        """Starts it; returns its pid."""
-        terminal.run("env", f"TTMEM_RUNTIME_DIR={self.runtime}", program, *(arguments or ("top",)))
+        """Starts the dashboard; returns its pid."""
+        terminal.run("env", f"TTMEM_RUNTIME_DIR={self.directory.path}", program, *(arguments or ("top",)))
         terminal.wait_for("ttmem top  ")
-        return child(terminal.shell(), "ttmem")
+        return wait_for_child(terminal.shell(), "ttmem")
 
     def assert_no_residue(self, terminal: Terminal, code: int):
-        """The screen is the shell's again, and so are the terminal's settings."""
-        text = terminal.wait_for(f"code:{code}\n", absent="ttmem top  |Overview")  # not what was typed
+        """The terminal shows the shell again, with the settings from before."""
+        text = terminal.wait_for(f"code:{code}\n", absent="ttmem top  |Overview")  # the newline excludes the typed command
         self.assertNotRegex(text, "n300|DRAM|[█░⣿]")
         terminal.run("stty", "-a")
         settings = terminal.wait_for("speed", "icanon", "echo ", r"(?s)extproc.*code:0\n")
         self.assertRegex(settings, r"[ ;]icanon")
         self.assertRegex(settings, r"[ ;]echo ")
         cursor = terminal.tmux("display-message", "-p", "-t", "test", "#{cursor_flag} #{alternate_on}")
-        self.assertEqual(cursor.split(), ["1", "0"], "the cursor is seen, and the first screen is back")
+        self.assertEqual(cursor.split(), ["1", "0"], "the cursor is visible, and the normal screen is back")
 
-    def test_demo_with_every_key(self):
+    def test_the_demo_shows_every_screen_and_ends_what_it_started(self):
         terminal = self.terminal()
         terminal.run(TTMEM, "demo")
         terminal.wait_for(r"DEV +BOARD", "n300", "ttmem-sim", "1 tracked process", "daemon")
-        pid = child(terminal.shell(), "ttmem")
+        pid = wait_for_child(terminal.shell(), "ttmem")
 
         terminal.press("1")
-        terminal.wait_for("Memory Breakdown", "L1 Buffers:", "CBs:", "Kernels:", "Total L1:", "L1 of each core")
+        terminal.wait_for("Memory Breakdown", "L1 Buffers:", "CBs:", "Kernels:", "Total L1:", "L1 per core")
         terminal.press("2")
         terminal.wait_for("Device 0", "DRAM .* / 12.0 GiB", "L1 core", "now", "[⣿⣀]")
         terminal.press("a")
@@ -98,11 +75,11 @@ class Dashboard(unittest.TestCase):
         terminal.press("d")
         terminal.wait_for("Device 1", absent="Device 0")
         terminal.press("3")
-        terminal.wait_for("there is no telemetry")
-        terminal.press("a", "4")
+        terminal.wait_for("No telemetry")
+        terminal.press("4", "a")
         terminal.wait_for("live allocations in .* groups by name", "model/decoder.0/kv_cache")
         terminal.press("5")
-        terminal.wait_for("12 banks alike", "IN BANK", "pool 1|pool 2", "░")
+        terminal.wait_for("12 identical banks", "IN BANK", "pool 1|pool 2", "░")
         terminal.press("z", "z")
         terminal.wait_for("zoom 4x")
         terminal.press("6")
@@ -112,11 +89,11 @@ class Dashboard(unittest.TestCase):
         terminal.press("7")
         terminal.wait_for("0 failures")
         terminal.press("?")
-        terminal.wait_for("Everywhere", "the screens, by their numbers")
+        terminal.wait_for("Everywhere", "open a screen")
         terminal.press("0")
         terminal.wait_for(r"DEV +BOARD")
 
-        # Everything that the demonstration started goes with it.
+        # Everything that the demo started ends with it.
         below = [one for one in children_of(pid)]
         self.assertIn("ttmemd", [name_of(one) for one in below])
         terminal.press("q")
@@ -124,36 +101,35 @@ class Dashboard(unittest.TestCase):
         for one in below:
             wait_until(lambda one=one: not os.path.exists(f"/proc/{one}"), f"process {one} ends")
 
-    def test_filter_mark_and_groups(self):
+    def test_filter_mark_and_groups_select_allocations(self):
         terminal = self.terminal(120, 40)
-        self.daemon()
+        self.daemon("--quiet")
         first = self.workload()
         self.top(terminal)
         terminal.press("4", "/")
         terminal.wait_for("Filter: _")
         terminal.type("kv_cache")
         terminal.press("Enter")
-        text = terminal.wait_for("with 'kv_cache' in the name", "kv_cache", absent="embedding")
+        text = terminal.wait_for("name contains 'kv_cache'", "kv_cache", absent="embedding")
         self.assertIn("8 groups by name", text)
         terminal.press("g", "g")
         terminal.wait_for("groups? by kind", "dram")
         terminal.press("Escape", "G")
         terminal.wait_for("live allocations by used", "ADDRESS", "model/embedding")
         terminal.press("m")
-        terminal.wait_for("Since the mark", "Nothing that was asked for is live")
+        terminal.wait_for("Since the mark", "No matching allocations")
         second = self.workload()
-        terminal.wait_for(r"Since the mark, \S+ ago: [1-9]\d* live allocation", f" {second.pid} ", absent=rf" {first.pid}  ")
+        terminal.wait_for(r"Since the mark \S+ ago: [1-9]\d* live allocation", f" {second.pid} ", absent=rf" {first.pid}  ")
         terminal.press("M")
         terminal.wait_for("model/embedding", f" {first.pid} ", absent="Since the mark")
 
-    def test_figures_are_those_of_the_view(self):
+    def test_the_breakdown_shows_the_figures_of_the_view(self):
         terminal = self.terminal(120, 40)
-        self.daemon()
+        self.daemon("--quiet")
         self.workload()
         self.top(terminal, "top", "--screen", "1", "--device", "0")
-        screen = terminal.wait_for("Device 0", "Total L1:", "L1 of each core")
-        done = subprocess.run([TTMEM, "status", "--json"], env=self.environment(), capture_output=True, text=True, check=True)
-        device = json.loads(done.stdout)["devices"][0]
+        screen = terminal.wait_for("Device 0", "Total L1:", "L1 per core")
+        device = self.json_of("status")["devices"][0]
         for title, kind in (("DRAM", "dram"), ("L1 Buffers", "l1"), ("CBs", "cb"), ("Kernels", "kernel"), ("Trace", "trace")):
             figures = device["memory"][kind]
             line = next(line for line in screen.splitlines() if line.strip().startswith(title + ":"))
@@ -166,28 +142,26 @@ class Dashboard(unittest.TestCase):
         self.assertIn(f" {format_bytes(worst['used'])} / {format_bytes(worst['capacity']):>9}", line)
         self.assertIn(f"headroom {format_bytes(worst['headroom'])}", line)
 
-    def test_it_begins_with_the_device_that_is_named(self):
+    def test_it_starts_with_the_device_of_the_command_line(self):
         terminal = self.terminal(120, 40)
-        self.daemon()
+        self.daemon("--quiet")
         self.workload()
-        done = subprocess.run([TTMEM, "status", "--json"], env=self.environment(), capture_output=True, text=True, check=True)
-        device = json.loads(done.stdout)["devices"][3]
+        device = self.json_of("status")["devices"][3]
         self.top(terminal, "top", "--screen", "1", "--device", device["asic_id"])
         terminal.wait_for(f"Device {device['id']}", "Total L1:")
-        refused = subprocess.run([TTMEM, "top", "--device", "0x99"], env=self.environment(), capture_output=True, text=True)
+        refused = self.ttmem("top", "--device", "0x99")
         self.assertEqual(refused.returncode, 1)
         self.assertIn("0x99", refused.stderr)
 
-    def test_a_daemon_goes_and_comes_and_so_do_processes(self):
+    def test_daemons_and_processes_may_end_and_start_while_it_runs(self):
         terminal = self.terminal()
-        daemon = self.daemon()
+        daemon = self.daemon("--quiet")
         first = self.workload()
         self.top(terminal)
         terminal.wait_for("1 tracked process", "daemon", str(first.pid))
-        second = self.workload("tracking", "--pause-at", "all")
+        second = self.paused_simulator("tracking")
         terminal.wait_for("2 tracked processes", str(second.pid))
         second.kill()
-        second.wait()
         terminal.wait_for("1 tracked process ", absent=rf"(?m)^ *{second.pid} +\w+ +ttmem-sim")
         terminal.press("7", "p")
         terminal.wait_for("1 post-mortem", str(second.pid))
@@ -196,16 +170,15 @@ class Dashboard(unittest.TestCase):
         terminal.press("0")
 
         daemon.kill()
-        daemon.wait()
-        terminal.wait_for(r"STALE \d+s", "The daemon is gone since", "n300", str(first.pid))
+        terminal.wait_for(r"STALE \d+s", "Daemon gone for", "n300", str(first.pid))
         terminal.press("1")
         terminal.wait_for("Memory Breakdown", "STALE", "12.0 GiB")
-        self.daemon()
-        terminal.wait_for("exact  daemon", absent="STALE|gone since")
+        self.daemon("--quiet")
+        terminal.wait_for("exact  daemon", absent="STALE|gone for")
         terminal.press("0")
         terminal.wait_for(str(first.pid))
 
-    def test_without_a_daemon_it_looks_by_itself_until_one_comes(self):
+    def test_without_a_daemon_it_reads_the_host_directly_until_one_starts(self):
         terminal = self.terminal()
         workload = self.workload()
         self.top(terminal)
@@ -213,37 +186,37 @@ class Dashboard(unittest.TestCase):
         terminal.press("4")
         terminal.wait_for("groups by name", "model/")
         terminal.press("6")
-        terminal.wait_for("no daemon runs")
-        self.daemon()
+        terminal.wait_for("This needs a running daemon")
+        self.daemon("--quiet")
         terminal.wait_for("exact  daemon")
         terminal.wait_for(r"process started|allocation")
 
-    def test_nobody_and_nothing(self):
+    def test_every_screen_works_on_an_empty_host(self):
         terminal = self.terminal()
         self.top(terminal)
         terminal.wait_for("no tracked process", "TT_ALLOC_TRACKING_ENABLED=1")
         for key in "1234567":
             terminal.press(key)
-        terminal.wait_for("failures|no tracked process|Asking")
+        terminal.wait_for("failures|no tracked process|Loading")
         terminal.press("q")
         self.assert_no_residue(terminal, 0)
 
-    def test_signals_and_crashes_leave_the_terminal_as_it_was(self):
+    def test_signals_and_crashes_restore_the_terminal(self):
         self.terminal()
         for number, code in ((signal.SIGTERM, 143), (signal.SIGINT, 130), (signal.SIGHUP, 129), (signal.SIGSEGV, 139),
                              (signal.SIGABRT, 134)):
             with self.subTest(signal=number):
                 terminal = self.terminal()
-                self.daemon()
+                self.daemon("--quiet")
                 self.workload()
                 pid = self.top(terminal)
                 terminal.wait_for("n300")
                 os.kill(pid, number)
                 self.assert_no_residue(terminal, code)
 
-    def test_a_process_is_signalled_after_a_yes(self):
+    def test_a_process_is_signalled_only_after_confirmation(self):
         terminal = self.terminal()
-        self.daemon()
+        self.daemon("--quiet")
         workload = self.workload()
         self.top(terminal)
         terminal.wait_for(str(workload.pid))
@@ -251,16 +224,16 @@ class Dashboard(unittest.TestCase):
         terminal.wait_for(f"Send SIGTERM to process {workload.pid}")
         terminal.press("n")
         terminal.wait_for(str(workload.pid), absent="Send SIGTERM")
-        self.assertIsNone(workload.poll())
+        self.assertIsNone(workload.process.poll())
         terminal.press("F9")
         terminal.wait_for("Send SIGTERM")
         terminal.press("y")
-        self.assertEqual(workload.wait(), -signal.SIGTERM)
+        self.assertEqual(workload.process.wait(TIMEOUT), -signal.SIGTERM)
         terminal.wait_for("0 tracked processes|no tracked process")
 
-    def test_resizing_while_it_runs(self):
+    def test_it_adapts_to_every_size_of_the_terminal(self):
         terminal = self.terminal(120, 40)
-        self.daemon()
+        self.daemon("--quiet")
         self.workload()
         self.top(terminal)
         terminal.wait_for("4 Allocations")
@@ -278,12 +251,12 @@ class Dashboard(unittest.TestCase):
         terminal.press("q")
         terminal.wait_for("code:0\n", absent="Overview")
 
-    def test_without_utf8_and_without_colour(self):
+    def test_it_works_without_utf8_and_without_colour(self):
         for environment in ({"LC_ALL": "C"}, {"LC_ALL": "C", "TERM": "vt100"}, {"NO_COLOR": "1"}, {"TERM": "xterm"},
                             {"TERM": "linux"}):
             with self.subTest(environment=environment):
                 terminal = self.terminal(**environment)
-                self.daemon()
+                self.daemon("--quiet")
                 self.workload()
                 self.top(terminal)
                 text = terminal.wait_for("n300", r"\[[#█]")
@@ -296,9 +269,9 @@ class Dashboard(unittest.TestCase):
                 terminal.press("q")
                 terminal.wait_for("code:0\n", absent="Overview")
 
-    def test_settings_are_saved_and_found_again(self):
+    def test_saved_settings_are_used_by_the_next_start(self):
         terminal = self.terminal()
-        self.daemon()
+        self.daemon("--quiet")
         self.workload()
         self.top(terminal)
         terminal.press("+", "2")
@@ -312,37 +285,35 @@ class Dashboard(unittest.TestCase):
         self.top(terminal)
         terminal.wait_for("1 s", "DRAM .*/", "now")
 
-    def test_the_old_name_opens_it_too(self):
+    def test_the_old_program_name_opens_it(self):
         terminal = self.terminal()
-        self.daemon()
+        self.daemon("--quiet")
         self.workload()
         old = os.path.join(terminal.folder.name, "tt_smi_umd")
         os.symlink(TTMEM, old)
-        terminal.run("env", f"TTMEM_RUNTIME_DIR={self.runtime}", old, "-w")
+        terminal.run("env", f"TTMEM_RUNTIME_DIR={self.directory.path}", old, "-w")
         terminal.wait_for("ttmem top  ", "n300")
         terminal.press("1")
         terminal.wait_for("Memory Breakdown")
         terminal.press("2")
         terminal.wait_for("Device 0", "now")
 
-    def test_where_there_is_no_terminal_it_says_so(self):
-        self.runtime = "/nonexistent"
-        done = subprocess.run([TTMEM, "top"], env=self.environment(), capture_output=True, text=True, stdin=subprocess.DEVNULL,
-                              check=False)
+    def test_without_a_terminal_it_prints_an_error(self):
+        done = self.ttmem("top")
         self.assertEqual((done.returncode, done.stdout), (1, ""))
-        self.assertRegex(done.stderr, "^ttmem: there is no terminal here .*ttmem status")
+        self.assertRegex(done.stderr, "^ttmem: no terminal .*ttmem status")
         terminal = self.terminal(TERM="screen")
         terminal.run("env", "TERM=nonsense", TTMEM, "top")
-        terminal.wait_for("this terminal is not known", "code:1")
+        terminal.wait_for("unknown terminal type", "code:1")
 
-    def test_a_daemon_that_hangs_keeps_nobody_from_leaving(self):
+    def test_it_can_be_left_while_the_daemon_hangs(self):
         terminal = self.terminal()
-        daemon = self.daemon()
+        daemon = self.daemon("--quiet")
         self.workload()
         self.top(terminal)
         terminal.wait_for("n300")
-        daemon.send_signal(signal.SIGSTOP)
-        self.addCleanup(daemon.send_signal, signal.SIGCONT)
+        daemon.suspend()
+        self.addCleanup(daemon.resume)
         terminal.press("4")
         terminal.wait_for("ttmem top  ")
         terminal.press("q")
@@ -350,4 +321,4 @@ class Dashboard(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main(verbosity=2)
+    main()

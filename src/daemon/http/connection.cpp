@@ -5,43 +5,59 @@
 #include <boost/asio/write.hpp>
 #include <boost/beast/core/string.hpp>
 #include <boost/beast/http/read.hpp>
+#include <cassert>
 
-#include "daemon/http/answer.hpp"
 #include "daemon/http/host.hpp"
-#include "daemon/http/wire_text.hpp"
+#include "daemon/http/responder.hpp"
 
 namespace ttmem::daemon::http {
 
 namespace asio = boost::asio;
 namespace beast = boost::beast;
 using boost::system::error_code;
-using Clock = std::chrono::steady_clock;
 
 namespace {
 
-constexpr size_t kSlice = size_t{64} << 10;  // must be taken within the time limit
-constexpr size_t kRubbish = size_t{1}
-                            << 20;  // is read from a caller who was answered, that it may read the answer
-constexpr size_t kRubbishAtOnce = size_t{4} << 10;
+// The caller must read this much within the idle limit.
+constexpr size_t kSlice = size_t{64} << 10;
+
+// Read and dropped from a caller that keeps sending after its last response.
+constexpr size_t kMaxDiscarded = size_t{1} << 20;
+constexpr size_t kDiscardBuffer = size_t{4} << 10;
+
+// The memory of larger responses goes back to the system.
+constexpr uint64_t kLargeResponse = uint64_t{8} << 20;
 
 }  // namespace
 
-Connection::Connection(Socket socket, Caller caller, bool check_host, std::shared_ptr<Core> core)
-    : core_(std::move(core)),
+Connection::Connection(Socket socket, Caller caller, bool check_host, std::shared_ptr<ServerState> state)
+    : state_(std::move(state)),
       caller_(std::move(caller)),
       check_host_(check_host),
       socket_(std::move(socket)),
-      deadline_(core_->loop) {}
+      deadline_(state_->loop) {}
+
+// A step that fails, such as for want of memory, ends this connection and nothing else.
+template <class Step>
+void Connection::run(Step step) {
+    try {
+        step();
+    } catch (...) {
+        state_->count(&Server::Statistics::failures);
+        close();
+    }
+}
 
 // --- the request ---
 
 void Connection::read_request() {
     parser_.emplace();
-    parser_->header_limit(core_->limits.header_bytes);
-    set_deadline(core_->limits.idle);
-    beast::http::async_read_header(
-        socket_, buffer_, *parser_,
-        [self = shared_from_this()](error_code error, size_t) { self->on_header(error); });
+    parser_->header_limit(state_->limits.header_bytes);
+    set_deadline(state_->limits.idle);
+    beast::http::async_read_header(socket_, buffer_, *parser_,
+                                   [self = shared_from_this()](error_code error, size_t) {
+                                       self->run([&] { self->on_header(error); });
+                                   });
 }
 
 void Connection::on_header(error_code error) {
@@ -53,130 +69,198 @@ void Connection::on_header(error_code error) {
         on_request();
     } else if (error.category() != make_error_code(beast::http::error::end_of_stream).category() ||
                error == beast::http::error::end_of_stream || error == beast::http::error::partial_message) {
-        close();  // nobody is left to be told
+        close();  // the caller has gone
     } else {
-        refuse_broken(error);
+        reject_malformed(error);
     }
 }
 
-void Connection::refuse_broken(error_code error) {
+void Connection::reject_malformed(error_code error) {
     keep_alive_ = false;
     is_head_ = false;
     if (error == beast::http::error::header_limit) {
-        answer(Response::error(
-            431, "the header is longer than " + std::to_string(core_->limits.header_bytes) + " bytes"));
+        respond(Response::error(431, "the request header is longer than " +
+                                         std::to_string(state_->limits.header_bytes) + " bytes"));
     } else if (error == beast::http::error::body_limit) {
-        answer(Response::error(413, "a request has no body here"));
+        respond(Response::error(413, "request bodies are not accepted"));
     } else {
-        answer(Response::error(400, "this is no HTTP/1.1 request: " + error.message()));
+        respond(Response::error(400, "not an HTTP/1.1 request: " + error.message()));
     }
+}
+
+void Connection::reject_method() {
+    Response response = Response::error(405, "only GET and HEAD are supported");
+    ResponseHead head = make_head(response.status, response.content_type);
+    head.set(beast::http::field::allow, "GET, HEAD");
+    respond(std::move(head), std::move(response));
 }
 
 void Connection::on_request() {
     using beast::http::field;
-    ++core_->counts.requests;
+    state_->count(&Server::Statistics::requests);
     const auto& message = parser_->get();
     const bool has_body = parser_->chunked() || parser_->content_length().value_or(0) != 0;
-    // Who speaks HTTP/1.0 gets one answer a connection; a body is not read, so no request can follow it.
+    // HTTP/1.0 gets one response per connection. A body is not read, so no request can follow it.
     keep_alive_ = message.keep_alive() && message.version() == 11 && !has_body;
     is_head_ = message.method() == beast::http::verb::head;
     if (message.method() != beast::http::verb::get && !is_head_) {
-        return answer(Response::error(405, "only GET and HEAD are answered here"), "Allow: GET, HEAD\r\n");
+        return reject_method();
     }
     if (has_body) {
-        return answer(Response::error(413, "a request has no body here"));
+        return respond(Response::error(413, "request bodies are not accepted"));
     }
     const auto hosts = message.count(field::host);
     if (hosts > 1 || (hosts == 0 && message.version() == 11)) {
-        return answer(Response::error(400, "a request of HTTP/1.1 has one Host"));
+        return respond(Response::error(400, "an HTTP/1.1 request needs exactly one Host field"));
     }
     if (check_host_ && hosts == 1 && !is_loopback_host(std::string(message[field::host]))) {
-        return answer(Response::error(403, "asked for as '" + std::string(message[field::host]) +
-                                               "', but answers as localhost, 127.0.0.1 and [::1] only"));
+        return respond(Response::error(403, "Host '" + std::string(message[field::host]) +
+                                                "' is not accepted (use localhost, 127.0.0.1 or [::1])"));
     }
     auto target = parse_target(std::string(message.target()));
     if (!target) {
-        return answer(Response::error(400, target.error().text));
+        return respond(Response::error(400, target.error().text));
     }
     Request request{std::move(*target), caller_, std::string(message["Last-Event-ID"])};
     const std::string authorization(message[field::authorization]);
     if (beast::iequals(authorization.substr(0, 7), "Bearer ")) {
         request.caller.bearer_token = authorization.substr(7);
     }
+    auto responder =
+        std::make_shared<ConnectionResponder>(weak_from_this(), *state_, ServerState::user_of(caller_));
+    await(responder);
     try {
-        core_->handler(std::move(request), std::make_shared<PendingAnswer>(weak_from_this(), core_->gate,
-                                                                           core_->limits.stream_bytes));
+        state_->handler(std::move(request), std::move(responder));
     } catch (...) {
-        // The answer that was dropped says that something went wrong.
+        // The destroyed responder sends an error.
     }
 }
 
-// --- the answer ---
-
-void Connection::answer(Response response, const std::string& more_fields) {
+void Connection::make_later(uint64_t places, std::function<void()> make) {
     if (is_closed_) {
         return;
     }
-    std::string text = head_text(response.status, response.content_type) + more_fields;
-    is_chunked_ = response.more && parser_->get().version() == 11;
-    if (is_chunked_) {
-        text += "Transfer-Encoding: chunked\r\n";
-    } else if (!response.more) {
-        text += length_text(response.body.size());
-    }
-    text += keep_alive_ ? "\r\n" : "Connection: close\r\n\r\n";
-    if (is_head_) {
-        return write(std::move(text), [this] { end_answer(); });
-    }
-    if (!response.more) {
-        return write(text + response.body, [this] { end_answer(); });
-    }
-    pieces_ = std::make_shared<Pieces>(std::move(response.more));
-    if (!response.body.empty()) {
-        text += is_chunked_ ? chunk(response.body) : response.body;
-    }
-    write(std::move(text), [this] { next_piece(); });
+    is_large_ = places > 1;
+    const User user = ServerState::user_of(caller_);
+    state_->places.enter(this, user, places,
+                         [&post = state_->post, user, make = std::move(make)] { post(user, make); });
 }
 
-void Connection::next_piece() {
-    asio::post(core_->worker, [connection = weak_from_this(), gate = core_->gate, pieces = pieces_] {
-        if (!gate->is_open()) {
-            return;
+// If whoever makes the response is gone without one, because memory ran out on its thread, the connection must not wait forever.
+void Connection::await(std::weak_ptr<const void> maker) {
+    maker_ = std::move(maker);
+    is_awaiting_ = true;
+    ++awaited_;
+    set_deadline(state_->limits.idle);
+}
+
+void Connection::check_maker() {
+    if (!maker_.expired()) {
+        return set_deadline(state_->limits.idle);
+    }
+    // What it made may be in the queue of the loop. This call comes after it.
+    asio::post(state_->loop, [self = shared_from_this(), awaited = awaited_] {
+        if (self->is_awaiting_ && self->awaited_ == awaited) {
+            self->close();
         }
-        std::string piece;
-        bool has_failed = false;
-        try {
-            piece = (*pieces)();
-        } catch (...) {
-            has_failed = true;
-        }
-        gate->post([connection, piece = std::move(piece), has_failed]() mutable {
-            if (const auto alive = connection.lock()) {
-                alive->on_piece(std::move(piece), has_failed);
-            }
-        });
     });
 }
 
-void Connection::on_piece(std::string piece, bool has_failed) {
+// --- the response ---
+
+void Connection::respond(Response response) {
+    run([&] {
+        ResponseHead head = make_head(response.status, response.content_type);
+        respond(std::move(head), std::move(response));
+    });
+}
+
+void Connection::respond(ResponseHead head, Response response) {
     if (is_closed_) {
         return;
     }
-    if (has_failed) {
-        return close();  // the end is missing, and thus the caller knows
-    }
-    if (!piece.empty()) {
-        return write(is_chunked_ ? chunk(piece) : std::move(piece), [this] { next_piece(); });
-    }
-    pieces_.reset();
+    assert(!pieces_ && !then_);  // a responder is used once, and the next request is read after its response
+    is_awaiting_ = false;
+    response_bytes_ = 0;
+    is_chunked_ = response.more && parser_->get().version() == 11;
     if (is_chunked_) {
-        return write("0\r\n\r\n", [this] { end_answer(); });
+        head.chunked(true);
+    } else if (!response.more) {
+        head.content_length(response.body.size());
     }
-    end_answer();
+    head.keep_alive(keep_alive_);
+    std::string text = to_text(head);
+    if (response.more) {
+        pieces_ = std::make_shared<Pieces>(std::move(response.more));
+    }
+    if (is_head_) {
+        return write(std::move(text), [this] { end_response(); });
+    }
+    if (!pieces_) {
+        return write(text + response.body, [this] { end_response(); });
+    }
+    if (!response.body.empty()) {
+        text += is_chunked_ ? to_chunk(response.body) : response.body;
+    }
+    write(std::move(text), [this] { make_next_piece(); });
 }
 
-// `then` is called on the loop when all of it is sent. It is kept here, so it captures nothing that keeps this alive.
+void Connection::make_next_piece() {
+    const auto token = std::make_shared<char>();  // gone when the task is
+    await(token);
+    state_->post(ServerState::user_of(caller_),
+                 [connection = weak_from_this(), gate = state_->gate, pieces = pieces_, token] {
+                     if (!gate->is_open()) {
+                         return;
+                     }
+                     std::string piece;
+                     try {
+                         piece = (*pieces)();
+                     } catch (...) {
+                         gate->post([connection] {
+                             if (const auto alive = connection.lock()) {
+                                 alive->close();  // the caller notices that the end of the body is missing
+                             }
+                         });
+                         throw;  // the worker counts it
+                     }
+                     gate->post([connection, piece = std::move(piece)]() mutable {
+                         if (const auto alive = connection.lock()) {
+                             alive->run([&] { alive->on_piece(std::move(piece)); });
+                         }
+                     });
+                 });
+}
+
+void Connection::on_piece(std::string piece) {
+    if (is_closed_) {
+        return;
+    }
+    is_awaiting_ = false;
+    if (!piece.empty()) {
+        return write(is_chunked_ ? to_chunk(piece) : std::move(piece), [this] { make_next_piece(); });
+    }
+    drop_pieces();
+    if (is_chunked_) {
+        return write(last_chunk(), [this] { end_response(); });
+    }
+    end_response();
+}
+
+// What the pieces are made from is large. A worker destroys it.
+void Connection::drop_pieces() {
+    if (pieces_) {
+        state_->post(ServerState::user_of(caller_), [pieces = std::exchange(pieces_, nullptr)] {});
+    }
+}
+
 void Connection::write(std::string text, std::function<void()> then) {
+    write(std::make_shared<const std::string>(std::move(text)), std::move(then));
+}
+
+// Calls `then` on the loop when all of `text` is sent. `then` is a member, so it must not hold a pointer that owns this object.
+void Connection::write(SharedText text, std::function<void()> then) {
+    assert(!then_ && text && !text->empty());
     out_ = std::move(text);
     sent_ = 0;
     then_ = std::move(then);
@@ -184,95 +268,116 @@ void Connection::write(std::string text, std::function<void()> then) {
 }
 
 void Connection::write_slice() {
-    set_deadline(core_->limits.idle);
-    const auto slice = asio::buffer(out_.data() + sent_, std::min(out_.size() - sent_, kSlice));
-    asio::async_write(socket_, slice, [self = shared_from_this()](error_code error, size_t length) {
-        if (self->is_closed_) {
-            return;
-        }
-        if (error) {
-            return self->close();
-        }
-        self->sent_ += length;
-        if (self->sent_ < self->out_.size()) {
-            return self->write_slice();
-        }
-        self->clear_deadline();
-        self->out_ = {};
-        std::exchange(self->then_, nullptr)();
-    });
+    set_deadline(state_->limits.idle);
+    const auto slice = asio::buffer(out_->data() + sent_, std::min(out_->size() - sent_, kSlice));
+    // The text lives as long as the write, even if the connection closes meanwhile.
+    asio::async_write(socket_, slice,
+                      [self = shared_from_this(), text = out_](error_code error, size_t length) {
+                          self->run([&] {
+                              if (self->is_closed_) {
+                                  return;
+                              }
+                              if (error) {
+                                  return self->close();
+                              }
+                              self->sent_ += length;
+                              self->response_bytes_ += length;
+                              if (self->sent_ < self->out_->size()) {
+                                  return self->write_slice();
+                              }
+                              self->clear_deadline();
+                              self->out_ = nullptr;
+                              std::exchange(self->then_, nullptr)();
+                          });
+                      });
 }
 
-void Connection::end_answer() {
+void Connection::end_response() {
+    drop_pieces();
+    leave_place();
     if (keep_alive_) {
         read_request();
     } else {
-        finish();
+        linger();
+    }
+}
+
+void Connection::leave_place() {
+    if (state_->places.leave(this)) {
+        state_->trim.answer_ended(std::exchange(is_large_, false) || response_bytes_ > kLargeResponse);
     }
 }
 
 // --- the stream ---
 
-void Connection::begin_stream(std::shared_ptr<Flow> flow) {
+void Connection::begin_stream(std::shared_ptr<StreamBuffer> stream) {
     if (is_closed_) {
-        return flow->end();
+        return stream->close();
     }
-    keep_alive_ = false;  // the end of the connection is the end of the stream
-    const std::string text = head_text(200, "text/event-stream") + "Connection: close\r\n\r\n";
-    if (is_head_) {
-        flow->end();
-        return write(text, [this] { end_answer(); });
-    }
-    flow_ = std::move(flow);
-    discard();  // that is how the caller's end is noticed
-    write(text, [this] { pump(); });
+    is_awaiting_ = false;
+    stream_ = std::move(stream);
+    run([this] { send_stream_head(); });
 }
 
-void Connection::pump() {
-    if (is_closed_ || flow_ == nullptr) {
+void Connection::send_stream_head() {
+    keep_alive_ = false;  // the stream ends with the connection
+    ResponseHead head = make_head(200, "text/event-stream");
+    head.keep_alive(false);
+    if (is_head_) {
+        std::exchange(stream_, nullptr)->close();
+        return write(to_text(head), [this] { end_response(); });
+    }
+    discard_input();  // a pending read notices that the caller has gone
+    write(to_text(head), [this] { pump_stream(); });
+}
+
+void Connection::pump_stream() {
+    if (is_closed_ || stream_ == nullptr) {
         return;
     }
-    if (auto text = flow_->take()) {
-        return write(std::move(*text), [this] { pump(); });
-    }
-    if (is_stream_ending_) {
-        finish();
-    }
+    run([this] {
+        if (auto text = stream_->take()) {
+            return write(std::move(text), [this] { pump_stream(); });
+        }
+        if (is_stream_ending_) {
+            linger();
+        }
+    });
 }
 
 void Connection::end_stream() {
     is_stream_ending_ = true;
-    if (flow_ != nullptr && !then_) {
-        pump();
+    if (stream_ != nullptr && !then_) {
+        pump_stream();
     }
 }
 
 // --- the end ---
 
-// Closing while the caller still sends would make its kernel throw away the answer that it has not read yet. So it is
-// told that there is no more, and what it sends is read and dropped, for a while.
-void Connection::finish() {
+// If the socket were closed while the caller still sends, the caller's kernel would drop the response that it has not read yet.
+// So only the sending side is shut down, and input is read and dropped for a while.
+void Connection::linger() {
     error_code ignored;
     socket_.shutdown(Socket::shutdown_send, ignored);
-    set_deadline(core_->limits.linger);
+    set_deadline(state_->limits.linger);
     if (!is_discarding_) {
-        discard();
+        discard_input();
     }
 }
 
-void Connection::discard() {
+void Connection::discard_input() {
     is_discarding_ = true;
-    rubbish_.resize(kRubbishAtOnce);
-    socket_.async_read_some(asio::buffer(rubbish_),
+    discard_buffer_.resize(kDiscardBuffer);
+    socket_.async_read_some(asio::buffer(discard_buffer_),
                             [self = shared_from_this()](error_code error, size_t length) {
                                 self->discarded_ += length;
                                 if (self->is_closed_) {
                                     return;
                                 }
-                                if (error || self->discarded_ > kRubbish) {
+                                if (error || self->discarded_ > kMaxDiscarded) {
                                     return self->close();
                                 }
-                                self->discard();
+                                self->run([&] { self->discard_input(); });
                             });
 }
 
@@ -281,32 +386,49 @@ void Connection::close() {
         return;
     }
     const auto self = shared_from_this();
-    if (flow_ != nullptr) {
-        flow_->end();
+    if (stream_ != nullptr) {
+        stream_->close();
     }
     error_code ignored;
     socket_.close(ignored);
     deadline_.cancel();
-    core_->remove(self, caller_);
+    state_->remove(self, caller_);
+    try {
+        drop_pieces();
+        leave_place();
+    } catch (...) {
+        // Out of memory: the pieces are destroyed here, or an answer that waited for the place fails.
+    }
 }
 
 void Connection::set_deadline(std::chrono::milliseconds after) {
     deadline_.expires_after(after);
     deadline_.async_wait([self = shared_from_this()](error_code error) {
-        // A deadline that was moved while this call was under way is no more to be kept.
-        if (!error && self->deadline_.expiry() <= Clock::now()) {
-            self->close();
+        // The deadline may have been moved after this call was queued.
+        if (!error && self->deadline_.expiry() <= std::chrono::steady_clock::now()) {
+            self->is_awaiting_ ? self->run([&] { self->check_maker(); }) : self->close();
         }
     });
 }
 
-void Connection::clear_deadline() { deadline_.expires_at(Clock::time_point::max()); }
+void Connection::clear_deadline() { deadline_.expires_at(std::chrono::steady_clock::time_point::max()); }
 
 void serve(Connection::Socket socket, const Caller& caller, bool check_host,
-           const std::shared_ptr<Core>& core) {
-    const auto connection = std::make_shared<Connection>(std::move(socket), caller, check_host, core);
-    core->add(connection, caller);
-    connection->read_request();
+           const std::shared_ptr<ServerState>& state) {
+    std::shared_ptr<Connection> connection;
+    try {
+        connection = std::make_shared<Connection>(std::move(socket), caller, check_host, state);
+        state->add(connection);
+    } catch (...) {
+        state->budgets->give_back(Budget::api_connections, ServerState::user_of(caller));
+        throw;
+    }
+    try {
+        connection->read_request();
+    } catch (...) {
+        connection->close();
+        throw;
+    }
 }
 
 }  // namespace ttmem::daemon::http

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// One connection: reads a request, gives it to the handler, writes the answer, and so on. Private to src/daemon/http,
-// and the one place that knows Beast.
+// One connection: reads a request, passes it to the handler, writes the response, and repeats. Private to src/daemon/http.
 
 #include <boost/asio/generic/stream_protocol.hpp>
 #include <boost/asio/steady_timer.hpp>
@@ -16,8 +15,9 @@
 #include <string>
 #include <vector>
 
-#include "daemon/http/core.hpp"
-#include "daemon/http/flow.hpp"
+#include "daemon/http/response_text.hpp"
+#include "daemon/http/server_state.hpp"
+#include "daemon/http/stream_buffer.hpp"
 
 namespace ttmem::daemon::http {
 
@@ -25,58 +25,78 @@ class Connection : public Closable, public std::enable_shared_from_this<Connecti
 public:
     using Socket = boost::asio::generic::stream_protocol::socket;
 
-    Connection(Socket socket, Caller caller, bool check_host, std::shared_ptr<Core> core);
+    Connection(Socket socket, Caller caller, bool check_host, std::shared_ptr<ServerState> state);
 
     void read_request();
-    void answer(Response response) { answer(std::move(response), ""); }
-    void begin_stream(std::shared_ptr<Flow> flow);
-    void pump();            // the flow has something
-    void end_stream();      // nobody will push any more
-    void close() override;  // at once, whatever is under way
+    void make_later(uint64_t places, std::function<void()> make);
+    void respond(Response response);
+    void begin_stream(std::shared_ptr<StreamBuffer> stream);
+    // Sends what the stream buffer holds.
+    void pump_stream();
+    // No more text will be pushed.
+    void end_stream();
+    // Closes at once, even during a read or write.
+    void close() override;
 
 private:
     using Parser = boost::beast::http::request_parser<boost::beast::http::empty_body>;
 
     void on_header(boost::system::error_code error);
     void on_request();
-    void refuse_broken(boost::system::error_code error);
-    void answer(Response response, const std::string& more_fields);
-    void next_piece();
-    void on_piece(std::string piece, bool has_failed);
+    void reject_malformed(boost::system::error_code error);
+    void reject_method();
+    void respond(ResponseHead head, Response response);
+    void send_stream_head();
+    void make_next_piece();
+    void on_piece(std::string piece);
+    void drop_pieces();
     void write(std::string text, std::function<void()> then);
+    void write(SharedText text, std::function<void()> then);
     void write_slice();
-    void end_answer();
-    void finish();
-    void discard();
+    void end_response();
+    void leave_place();
+    void await(std::weak_ptr<const void> maker);
+    void check_maker();
+    template <class Step>
+    void run(Step step);
+    void linger();
+    void discard_input();
     void set_deadline(std::chrono::milliseconds after);
     void clear_deadline();
 
-    std::shared_ptr<Core> core_;
+    std::shared_ptr<ServerState> state_;
     Caller caller_;
     bool check_host_;
     Socket socket_;
     boost::asio::steady_timer deadline_;
     bool is_closed_ = false;
 
-    // Of the request.
-    boost::beast::flat_buffer buffer_;  // may hold the beginning of the next one
+    // The request. The buffer may hold the beginning of the next one.
+    boost::beast::flat_buffer buffer_;
     std::optional<Parser> parser_;
     bool keep_alive_ = false;
     bool is_head_ = false;
 
-    // Of the answer.
+    // The response. Not more than one write is under way.
     std::shared_ptr<Pieces> pieces_;
     bool is_chunked_ = false;
-    std::string out_;
+    bool is_large_ = false;        // its memory goes back to the system
+    uint64_t response_bytes_ = 0;  // sent so far
+    SharedText out_;
     size_t sent_ = 0;
     std::function<void()> then_;
 
-    // Of a stream, and of the end.
-    std::shared_ptr<Flow> flow_;
+    // Who makes what is sent next; expired: it has been posted to the loop, or nobody will make it.
+    std::weak_ptr<const void> maker_;
+    bool is_awaiting_ = false;
+    uint64_t awaited_ = 0;  // counts what was awaited
+
+    // A stream, and the end of the connection.
+    std::shared_ptr<StreamBuffer> stream_;
     bool is_stream_ending_ = false;
     bool is_discarding_ = false;
     size_t discarded_ = 0;
-    std::vector<char> rubbish_;
+    std::vector<char> discard_buffer_;
 };
 
 }  // namespace ttmem::daemon::http

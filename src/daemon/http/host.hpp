@@ -7,7 +7,7 @@
 
 namespace ttmem::daemon::http {
 
-// Whether the Host of a request, with or without a port, is one of the names of this machine's loopback.
+// Whether the Host field of a request, with or without a port, names the loopback interface.
 inline bool is_loopback_host(std::string_view host) {
     const size_t bracket = host.starts_with('[') ? host.find(']') : 0;
     const size_t colon = bracket == std::string_view::npos ? bracket : host.find(':', bracket);

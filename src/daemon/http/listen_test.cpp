@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Listening: files, addresses, who connects, and how many.
+// Listening: socket files, addresses, the identity of callers and connection limits.
 
 #include <grp.h>
 #include <sys/resource.h>
@@ -19,7 +19,7 @@ namespace {
 
 using base::Error;
 
-TEST_F(ServerTest, TheSocketIsForAllAndGoesWithTheServer) {
+TEST_F(ServerTest, TheSocketIsOpenToAllAndRemovedWithTheServer) {
     const mode_t before = umask(077);
     start_echo();
     umask(before);
@@ -31,7 +31,7 @@ TEST_F(ServerTest, TheSocketIsForAllAndGoesWithTheServer) {
     EXPECT_NE(stat(path().c_str(), &info), 0);
 }
 
-TEST_F(ServerTest, ADeadServersSocketIsReplaced) {
+TEST_F(ServerTest, TheSocketOfADeadServerIsReplaced) {
     {
         const base::Descriptor dead(socket(AF_UNIX, SOCK_STREAM, 0));
         sockaddr_un address{};
@@ -45,19 +45,19 @@ TEST_F(ServerTest, ADeadServersSocketIsReplaced) {
     EXPECT_EQ(get(kRequest).body, "/a");
 }
 
-TEST_F(ServerTest, AFileThatIsNoSocketIsLeftAlone) {
+TEST_F(ServerTest, AFileThatIsNotASocketIsLeftAlone) {
     boost::asio::io_context loop;
-    Server server(loop, worker_.get_executor(), {});
+    Server server(loop, post_task(), {});
     std::ofstream(path()) << "precious";
     const auto result = server.listen_unix(path());
     ASSERT_FALSE(result);
-    EXPECT_NE(result.error().text.find("no socket"), std::string::npos) << result.error().text;
+    EXPECT_NE(result.error().text.find("not a socket"), std::string::npos) << result.error().text;
     EXPECT_TRUE(std::filesystem::is_regular_file(path()));
 }
 
-TEST_F(ServerTest, SaysWhyAPathDoesNotDo) {
+TEST_F(ServerTest, AnUnusablePathIsExplained) {
     boost::asio::io_context loop;
-    Server server(loop, worker_.get_executor(), {});
+    Server server(loop, post_task(), {});
     const auto missing = server.listen_unix(directory_ / "none" / "api.sock");
     ASSERT_FALSE(missing);
     EXPECT_NE(missing.error().text.find("No such file"), std::string::npos) << missing.error().text;
@@ -66,10 +66,10 @@ TEST_F(ServerTest, SaysWhyAPathDoesNotDo) {
     EXPECT_NE(lengthy.error().text.find("107 bytes"), std::string::npos) << lengthy.error().text;
 }
 
-TEST_F(ServerTest, ATakenPortIsToldFromABadAddress) {
+TEST_F(ServerTest, APortInUseAndABadAddressAreDifferentErrors) {
     start_echo();
     boost::asio::io_context loop;
-    Server other(loop, worker_.get_executor(), {});
+    Server other(loop, post_task(), {});
     const auto taken = other.listen_tcp("127.0.0.1", port_);
     ASSERT_FALSE(taken);
     EXPECT_EQ(taken.error().code, Error::Code::refused);
@@ -78,17 +78,17 @@ TEST_F(ServerTest, ATakenPortIsToldFromABadAddress) {
     const auto bad = other.listen_tcp("localhost", 0);
     ASSERT_FALSE(bad);
     EXPECT_EQ(bad.error().code, Error::Code::failed);
-    const auto foreign = other.listen_tcp("192.0.2.1", 0);  // of a network that is nobody's
+    const auto foreign = other.listen_tcp("192.0.2.1", 0);  // reserved for documentation
     ASSERT_FALSE(foreign);
     EXPECT_EQ(foreign.error().code, Error::Code::failed);
 }
 
-TEST_F(ServerTest, ListensOnTheOtherLoopbackToo) {
+TEST_F(ServerTest, ListensOnIpv6Loopback) {
     if (!std::filesystem::exists("/proc/net/if_inet6")) {
         GTEST_SKIP() << "this kernel has no IPv6";
     }
     boost::asio::io_context loop;
-    Server server(loop, worker_.get_executor(), {});
+    Server server(loop, post_task(), {});
     const auto port = server.listen_tcp("::1", 0);
     if (!port && port.error().text.find("assign requested") != std::string::npos) {
         GTEST_SKIP() << "this host has no ::1";
@@ -97,7 +97,7 @@ TEST_F(ServerTest, ListensOnTheOtherLoopbackToo) {
     EXPECT_NE(*port, 0);
 }
 
-TEST_F(ServerTest, TheKernelSaysWhoAsks) {
+TEST_F(ServerTest, TheCallersIdentityComesFromTheKernel) {
     start_echo();
     RawClient client(path());
     ASSERT_TRUE(client.send(kLater));
@@ -107,7 +107,7 @@ TEST_F(ServerTest, TheKernelSaysWhoAsks) {
     EXPECT_NE(std::find(caller.groups.begin(), caller.groups.end(), getegid()), caller.groups.end());
 }
 
-TEST_F(ServerTest, UsersAreToldApartHoweverManyGroupsTheyHave) {
+TEST_F(ServerTest, CallersAreIdentifiedWithAnyNumberOfGroups) {
     if (geteuid() != 0) {
         GTEST_SKIP() << "only root can be another user";
     }
@@ -124,10 +124,10 @@ TEST_F(ServerTest, UsersAreToldApartHoweverManyGroupsTheyHave) {
                 _exit(2);
             }
             RawClient client(path());
-            _exit(client.send(kLater) && client.read_answer().status() == 200 ? 0 : 1);
+            _exit(client.send(kLater) && client.read_reply().status() == 200 ? 0 : 1);
         }
         auto item = inbox_.take();
-        item.answer->send({});
+        item.responder->send({});
         EXPECT_EQ(test::wait_for_child(child).code, 0);
         const Caller& caller = item.request.caller;
         EXPECT_TRUE(caller.is_local);
@@ -140,41 +140,41 @@ TEST_F(ServerTest, UsersAreToldApartHoweverManyGroupsTheyHave) {
     }
 }
 
-TEST_F(ServerTest, OneConnectionTooManyIsToldSoAndRoomIsFoundAgain) {
-    Limits limits;
+TEST_F(ServerTest, AConnectionOverTheLimitGets503AndLaterOnesAreServed) {
+    ServerLimits limits;
     limits.connections = 2;
     start_echo(limits);
     RawClient first(path());
     RawClient second(port_);
     for (RawClient* client : {&first, &second}) {
         ASSERT_TRUE(client->send(kRequest));
-        EXPECT_EQ(client->read_answer().status(), 200u);
+        EXPECT_EQ(client->read_reply().status(), 200u);
     }
     RawClient third(path());
-    const auto answer = third.read_answer();
+    const auto answer = third.read_reply();
     EXPECT_EQ(answer.status(), 503u);
     EXPECT_EQ(answer.body, "{\"error\":\"too many connections, try again\"}\n");
     EXPECT_EQ(third.read_to_end(), "");
-    EXPECT_EQ(counts().turned_away, 1u);
+    EXPECT_EQ(statistics().rejected_connections, 1u);
     first.close();
-    ASSERT_TRUE(test::wait_until([&] { return counts().connections == 1; }));
+    ASSERT_TRUE(test::wait_until([&] { return statistics().connections == 1; }));
     EXPECT_EQ(get(kRequest).status(), 200u);
 }
 
-TEST_F(ServerTest, OneUserCantKeepOutTheOthers) {
-    Limits limits;
+TEST_F(ServerTest, OneUserCannotUseUpAllConnections) {
+    ServerLimits limits;
     limits.connections_per_user = 1;
     start_echo(limits);
     const auto asks = [](RawClient& client) {
         EXPECT_TRUE(client.send(kRequest));
-        return client.read_answer().status();
+        return client.read_reply().status();
     };
     RawClient mine(path());
     RawClient of_tcp(port_);
     EXPECT_EQ(asks(mine), 200u);
     EXPECT_EQ(asks(of_tcp), 200u);
-    EXPECT_EQ(RawClient(path()).read_answer().status(), 503u);
-    EXPECT_EQ(RawClient(port_).read_answer().status(), 503u);
+    EXPECT_EQ(RawClient(path()).read_reply().status(), 503u);
+    EXPECT_EQ(RawClient(port_).read_reply().status(), 503u);
     if (geteuid() == 0) {
         test::expect_passes_in_child([&] {
             ASSERT_EQ(setresuid(4242, 4242, 4242), 0);
@@ -183,11 +183,11 @@ TEST_F(ServerTest, OneUserCantKeepOutTheOthers) {
         });
     }
     mine.close();
-    ASSERT_TRUE(test::wait_until([&] { return counts().connections == 1; }));
+    ASSERT_TRUE(test::wait_until([&] { return statistics().connections == 1; }));
     EXPECT_EQ(get(kRequest).status(), 200u);
 }
 
-// Leaves no descriptor for new files while it lives.
+// Takes away all free descriptors during its lifetime.
 class NoDescriptors {
 public:
     NoDescriptors() {
@@ -205,23 +205,23 @@ private:
     rlimit before_{};
 };
 
-TEST_F(ServerTest, WantOfDescriptorsPausesAcceptingAndDoesNotSpin) {
-    Limits limits;
+TEST_F(ServerTest, AcceptingPausesWithoutDescriptorsAndDoesNotSpin) {
+    ServerLimits limits;
     limits.accept_pause = std::chrono::hours(1);
     start_echo(limits);
     RawClient client(AF_UNIX);
     const NoDescriptors none;
     client.connect_unix(path());
     ASSERT_TRUE(client.is_connected());
-    ASSERT_TRUE(test::wait_until([&] { return counts().accept_pauses == 1; }));
+    ASSERT_TRUE(test::wait_until([&] { return statistics().accept_pauses == 1; }));
     for (int i = 0; i < 1000; ++i) {
-        ASSERT_EQ(counts().accept_pauses,
-                  1u);  // each a turn of the loop, in which a spinning server would try again
+        // Each call is a turn of the loop, in which a spinning server would try again.
+        ASSERT_EQ(statistics().accept_pauses, 1u);
     }
 }
 
-TEST_F(ServerTest, AfterAPauseThoseWhoWaitedAreServed) {
-    Limits limits;
+TEST_F(ServerTest, WaitingCallersAreServedAfterAPause) {
+    ServerLimits limits;
     limits.accept_pause = std::chrono::milliseconds(1);
     start_echo(limits);
     RawClient client(AF_UNIX);
@@ -229,10 +229,10 @@ TEST_F(ServerTest, AfterAPauseThoseWhoWaitedAreServed) {
         const NoDescriptors none;
         client.connect_unix(path());
         ASSERT_TRUE(client.is_connected());
-        ASSERT_TRUE(test::wait_until([&] { return counts().accept_pauses >= 2; }));
+        ASSERT_TRUE(test::wait_until([&] { return statistics().accept_pauses >= 2; }));
     }
     ASSERT_TRUE(client.send(kRequest));
-    EXPECT_EQ(client.read_answer().body, "/a");
+    EXPECT_EQ(client.read_reply().body, "/a");
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What a request is to those who answer it, and what an answer is to those who send it.
+// Requests and responses as the handler sees them.
 
 #include <cstdint>
 #include <functional>
@@ -13,47 +13,67 @@
 
 namespace ttmem::daemon::http {
 
-// Who asks, in the kernel's words. Over TCP the kernel has none, and a token is all there is.
+// The identity of the caller. Over the Unix socket it comes from the kernel; over TCP there is only a token.
 struct Caller {
-    bool is_local = false;  // over the Unix socket: then uid and groups are the kernel's word
+    bool is_local = false;  // over the Unix socket: uid and groups are valid
     uint32_t uid = 0;
     std::vector<uint32_t> groups;
-    std::string bearer_token;  // as sent; empty: none
+    std::string bearer_token;  // as sent; empty if there was none
 };
 
 struct Request {
-    Target target;
+    RequestTarget target;
     Caller caller;
-    std::string last_event_id;  // of a stream that goes on where another was cut
+    std::string last_event_id;  // of a caller that resumes a stream
 };
 
-// A body of unknown length: each call gives the next piece, and an empty one ends it. Made on the worker, and only
-// when the piece before was sent, so that a long list costs no memory.
+// Text that several connections may send.
+using SharedText = std::shared_ptr<const std::string>;
+
+// A body of unknown length: each call returns the next piece, and an empty piece ends the body. Called on a worker, and only
+// after the previous piece was sent, so that a long list costs no memory.
 using Pieces = std::function<std::string()>;
 
 struct Response {
     unsigned status = 200;
     std::string content_type = "application/json";
     std::string body;
-    Pieces more;  // where there is one, what follows `body`
+    Pieces more;  // if set, returns what follows `body`
 
     // {"error": "..."}
     static Response error(unsigned status, const std::string& text);
 };
 
-// An answer in the making. One of its calls is made, once, on any thread, at any time later; without one the caller gets
-// an error when this object goes.
-class Answer {
+// The writing side of a stream of server-sent events, for any thread. The stream ends when it is destroyed.
+class StreamWriter {
 public:
-    virtual ~Answer() = default;
-    virtual void send(Response response) = 0;
+    enum class Readiness : uint8_t {
+        ready,  // the reader has taken everything
+        busy,  // text waits for the reader, or for other readers of the same user: push later, and then what is true then
+        gone,
+    };
 
-    // Begins a stream of server-sent events. The returned call sends a piece of it, on any thread, and says false when
-    // the caller is gone or too slow.
-    using Push = std::function<bool(std::string)>;
-    virtual Push begin_stream() = 0;
+    virtual ~StreamWriter() = default;
+    virtual Readiness readiness() const = 0;
+
+    // Several streams may share a text. False when the reader has gone or is too slow.
+    virtual bool push(SharedText text) = 0;
 };
 
-using Handler = std::function<void(Request, std::shared_ptr<Answer>)>;
+// Sends the response to one request. The handler calls one of its functions once, on any thread, at any time. If it calls none,
+// the destructor sends an error.
+class Responder {
+public:
+    virtual ~Responder() = default;
+    virtual void send(Response response) = 0;
+
+    // Runs `make`, which sends the response, on a worker on behalf of the caller, as soon as the caller's user has this many places
+    // for answers. They are free again when the response is sent or the connection has closed. On the loop.
+    virtual void make_later(uint64_t places, std::function<void()> make) = 0;
+
+    virtual std::shared_ptr<StreamWriter> begin_stream() = 0;
+};
+
+using Handler = std::function<void(Request, std::shared_ptr<Responder>)>;
 
 }  // namespace ttmem::daemon::http

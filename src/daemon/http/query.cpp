@@ -17,11 +17,11 @@ std::optional<int> hex_digit(char c) {
     return lower >= 'a' && lower <= 'f' ? std::optional(lower - 'a' + 10) : std::nullopt;
 }
 
-// "%3A" and '+'; nothing where an escape is cut or is none.
-std::optional<std::string> unescape(std::string_view text, bool plus_is_blank) {
+// Decodes "%3A" and '+'; nothing if an escape is invalid or cut off.
+std::optional<std::string> unescape(std::string_view text, bool plus_is_space) {
     std::string result;
     for (size_t i = 0; i < text.size(); ++i) {
-        if (text[i] == '+' && plus_is_blank) {
+        if (text[i] == '+' && plus_is_space) {
             result += ' ';
         } else if (text[i] != '%') {
             result += text[i];
@@ -38,26 +38,26 @@ std::optional<std::string> unescape(std::string_view text, bool plus_is_blank) {
     return result;
 }
 
-base::Expected<std::string> part(std::string_view text, bool plus_is_blank) {
-    auto result = unescape(text, plus_is_blank);
+base::Expected<std::string> decode(std::string_view text, bool plus_is_space) {
+    auto result = unescape(text, plus_is_space);
     if (!result || result->find('\0') != std::string::npos) {
-        return base::error(Error::Code::refused, "a broken escape in the address");
+        return base::error(Error::Code::refused, "invalid percent escape in the URL");
     }
     return std::move(*result);
 }
 
 }  // namespace
 
-base::Expected<Target> parse_target(std::string_view text) {
-    Target target;
+base::Expected<RequestTarget> parse_target(std::string_view text) {
+    RequestTarget target;
     const size_t question = text.find('?');
-    auto path = part(text.substr(0, question), false);
+    auto path = decode(text.substr(0, question), false);
     if (!path) {
         return tl::unexpected(path.error());
     }
     target.path = std::move(*path);
     if (target.path.empty() || target.path.front() != '/') {
-        return base::error(Error::Code::refused, "an address begins with '/'");
+        return base::error(Error::Code::refused, "the path of the URL must begin with '/'");
     }
     std::string_view rest = question == std::string_view::npos ? "" : text.substr(question + 1);
     while (!rest.empty()) {
@@ -67,13 +67,13 @@ base::Expected<Target> parse_target(std::string_view text) {
             continue;
         }
         const size_t equals = pair.find('=');
-        auto key = part(pair.substr(0, equals), true);
-        auto value = part(equals == std::string_view::npos ? "" : pair.substr(equals + 1), true);
+        auto key = decode(pair.substr(0, equals), true);
+        auto value = decode(equals == std::string_view::npos ? "" : pair.substr(equals + 1), true);
         if (!key || !value) {
             return tl::unexpected(!key ? key.error() : value.error());
         }
         if (!target.query.emplace(std::move(*key), std::move(*value)).second) {
-            return base::error(Error::Code::refused, "a parameter stands twice in the address");
+            return base::error(Error::Code::refused, "a parameter is given twice in the URL");
         }
     }
     return target;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The target of a request, "/v1/allocations?device=0&name=ttnn%3A%3Amatmul", taken apart. Whatever a client sends, the
-// result is bounded by its length.
+// Parses the target of a request, such as "/v1/allocations?device=0&name=ttnn%3A%3Amatmul". The result is never longer than the
+// input.
 
 #include <map>
 #include <optional>
@@ -13,15 +13,15 @@
 
 namespace ttmem::daemon::http {
 
-struct Target {
+struct RequestTarget {
     std::string path;
     std::map<std::string, std::string> query;
 };
 
-// An error where an escape is broken, a key stands twice or a byte is one that has no place there.
-base::Expected<Target> parse_target(std::string_view text);
+// Rejects invalid escapes, zero bytes and repeated parameters.
+base::Expected<RequestTarget> parse_target(std::string_view text);
 
-// A whole number in decimal, with nothing around it; nothing where it is none or does not fit.
+// Parses a whole decimal number; nothing may stand around it, and it must fit.
 std::optional<uint64_t> parse_number(std::string_view text);
 
 }  // namespace ttmem::daemon::http

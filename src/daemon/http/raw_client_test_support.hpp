@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// A caller that sends the bytes it is told to and reads no more than it is told to.
+// A client that sends exactly the given bytes and reads exactly what a test asks for.
 
 #include <netinet/in.h>
 #include <poll.h>
@@ -21,9 +21,9 @@ namespace ttmem::daemon::http {
 
 class RawClient {
 public:
-    static constexpr int kLimitMs = 60'000;  // only so that a broken test ends
+    static constexpr int kLimitMs = 60'000;  // so that a failing test ends
 
-    // Made before it connects, for a test that then takes all descriptors away.
+    // Not connected yet: for a test that takes all descriptors away before it connects.
     explicit RawClient(int family) : socket_(::socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0)) {}
     explicit RawClient(const std::filesystem::path& path) : RawClient(AF_UNIX) { connect_unix(path); }
     explicit RawClient(uint16_t port) : RawClient(AF_INET) {
@@ -58,7 +58,7 @@ public:
     void end_sending() { ::shutdown(socket_.get(), SHUT_WR); }
     void close() { socket_ = base::Descriptor(); }
 
-    // Up to and with `mark`, or all until the end where it does not come.
+    // Up to and including `mark`, or everything until the end.
     std::string read_to(std::string_view mark) {
         size_t found = 0;
         while ((found = buffer_.find(mark)) == std::string::npos && read_some()) {
@@ -78,10 +78,10 @@ public:
         return take(buffer_.size());
     }
 
-    // Whether the other side has ended: its end or a reset was read, and no limit of time was met.
+    // Whether the end of the connection or a reset was read before the time limit.
     bool is_ended() const { return is_ended_; }
 
-    struct Answer {
+    struct Reply {
         std::string head;
         std::string body;
         unsigned status() const {
@@ -90,25 +90,25 @@ public:
         bool has(std::string_view field) const { return head.find(field) != std::string::npos; }
     };
 
-    // One answer, its length as its header has it.
-    Answer read_answer(bool is_head = false) {
-        Answer answer{read_to("\r\n\r\n"), ""};
+    // Reads one response; its header says how long it is.
+    Reply read_reply(bool is_head = false) {
+        Reply reply{read_to("\r\n\r\n"), ""};
         if (is_head) {
-            return answer;
+            return reply;
         }
-        const size_t at = answer.head.find("Content-Length: ");
+        const size_t at = reply.head.find("Content-Length: ");
         if (at != std::string::npos) {
-            answer.body = read_bytes(std::stoul(answer.head.substr(at + 16)));
-        } else if (answer.has("Transfer-Encoding: chunked")) {
+            reply.body = read_bytes(std::stoul(reply.head.substr(at + 16)));
+        } else if (reply.has("Transfer-Encoding: chunked")) {
             while (const size_t size = std::strtoul(read_to("\r\n").c_str(), nullptr, 16)) {
-                answer.body += read_bytes(size);
+                reply.body += read_bytes(size);
                 read_bytes(2);
             }
-            answer.head += read_bytes(2) == "\r\n" ? "" : "(cut)";
+            reply.head += read_bytes(2) == "\r\n" ? "" : "(cut)";
         } else {
-            answer.body = read_to_end();
+            reply.body = read_to_end();
         }
-        return answer;
+        return reply;
     }
 
 private:

@@ -18,8 +18,9 @@
 #include <utility>
 #include <vector>
 
-#include "daemon/http/core.hpp"
-#include "daemon/http/wire_text.hpp"
+#include "base/unix_socket.hpp"
+#include "daemon/http/response_text.hpp"
+#include "daemon/http/server_state.hpp"
 
 namespace ttmem::daemon::http {
 
@@ -27,27 +28,26 @@ namespace asio = boost::asio;
 using asio::ip::tcp;
 using base::Error;
 using boost::system::error_code;
-using Local = asio::local::stream_protocol;
+using LocalProtocol = asio::local::stream_protocol;
 
 namespace {
 
-// The kernel's word on who connected, as of then.
-Caller caller_of(Local::socket& socket) {
+// The identity of the caller when it connected, from the kernel.
+Caller caller_of(LocalProtocol::socket& socket) {
     Caller caller;
     ucred peer{};
-    socklen_t length = sizeof peer;
-    if (getsockopt(socket.native_handle(), SOL_SOCKET, SO_PEERCRED, &peer, &length) != 0) {
-        return caller;  // nobody in particular, who sees the least
+    if (!base::read_peer(socket.native_handle(), peer)) {
+        return caller;  // unknown: has the fewest permissions
     }
     caller.is_local = true;
     caller.uid = peer.uid;
     caller.groups.resize(64);
     int result = -1;
     do {
-        length = static_cast<socklen_t>(caller.groups.size() * sizeof(gid_t));
+        auto length = static_cast<socklen_t>(caller.groups.size() * sizeof(gid_t));
         result = getsockopt(socket.native_handle(), SOL_SOCKET, SO_PEERGROUPS, caller.groups.data(), &length);
-        caller.groups.resize(length /
-                             sizeof(gid_t));  // where they did not fit, the kernel says how many they are
+        // If they did not fit, the kernel returns the length that is needed.
+        caller.groups.resize(length / sizeof(gid_t));
     } while (result != 0 && errno == ERANGE);
     if (result != 0) {
         caller.groups.clear();
@@ -64,29 +64,34 @@ Caller caller_of(tcp::socket& socket) {
 
 void close_on_exec(int descriptor) { fcntl(descriptor, F_SETFD, FD_CLOEXEC); }
 
-// The socket is new and takes these few bytes without waiting; what the caller has sent so far is read, as an answer to
-// what was not read can get lost.
-void turn_away(int socket) {
-    static const std::string answer = [] {
+// The new socket has room for these few bytes. What the caller has sent so far is read, because closing a socket with unread
+// input may lose the response.
+void reject_connection(int socket) {
+    static const std::string text = [] {
         const Response response = Response::error(503, "too many connections, try again");
-        return head_text(response.status, response.content_type) + length_text(response.body.size()) +
-               "Retry-After: 1\r\nConnection: close\r\n\r\n" + response.body;
+        ResponseHead head = make_head(response.status, response.content_type);
+        head.content_length(response.body.size());
+        head.set(boost::beast::http::field::retry_after, "1");
+        head.keep_alive(false);
+        return to_text(head) + response.body;
     }();
-    std::array<char, 16 * 1024> rubbish{};
-    (void)!send(socket, answer.data(), answer.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+    std::array<char, 16 * 1024> input{};
+    (void)!send(socket, text.data(), text.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
     shutdown(socket, SHUT_WR);
-    (void)!recv(socket, rubbish.data(), rubbish.size(), MSG_DONTWAIT);
+    (void)!recv(socket, input.data(), input.size(), MSG_DONTWAIT);
 }
 
-// Takes connections until it is closed. Kept alive by what it waits for.
+// Accepts connections until it is closed. Its pending operations keep it alive.
 template <class Protocol>
-class Listener : public Closable, public std::enable_shared_from_this<Listener<Protocol>> {
+class ConnectionAcceptor : public Closable,
+                           public std::enable_shared_from_this<ConnectionAcceptor<Protocol>> {
 public:
-    Listener(typename Protocol::acceptor acceptor, bool check_host, std::shared_ptr<Core> core)
+    ConnectionAcceptor(typename Protocol::acceptor acceptor, bool check_host,
+                       std::shared_ptr<ServerState> state)
         : acceptor_(std::move(acceptor)),
-          pause_(core->loop),
+          pause_(state->loop),
           check_host_(check_host),
-          core_(std::move(core)) {}
+          state_(std::move(state)) {}
 
     void accept() {
         acceptor_.async_accept(
@@ -107,54 +112,68 @@ private:
             return;
         }
         if (error && error != asio::error::connection_aborted) {
-            // Mostly want of descriptors. The connection still waits and would be there again at once.
-            ++core_->counts.accept_pauses;
-            pause_.expires_after(core_->limits.accept_pause);
-            pause_.async_wait([self = this->shared_from_this()](error_code) {
-                if (self->acceptor_.is_open()) {
-                    self->accept();
-                }
-            });
-            return;
+            // Mostly for want of descriptors. The connection stays in the queue, so accepting at once would fail again.
+            return pause();
         }
         if (!error) {
-            close_on_exec(socket.native_handle());
-            const Caller caller = caller_of(socket);
-            if (core_->has_room_for(caller)) {
-                serve(asio::generic::stream_protocol::socket(std::move(socket)), caller, check_host_, core_);
-            } else {
-                ++core_->counts.turned_away;
-                turn_away(socket.native_handle());
+            try {
+                take(std::move(socket));
+            } catch (...) {
+                return pause();  // out of memory: this connection is closed
             }
         }
         accept();
     }
 
+    void pause() {
+        state_->count(&Server::Statistics::accept_pauses);
+        pause_.expires_after(state_->limits.accept_pause);
+        pause_.async_wait([self = this->shared_from_this()](error_code) {
+            if (self->acceptor_.is_open()) {
+                self->accept();
+            }
+        });
+    }
+
+    void take(typename Protocol::socket socket) {
+        close_on_exec(socket.native_handle());
+        const Caller caller = caller_of(socket);
+        if (state_->admit(caller)) {
+            serve(asio::generic::stream_protocol::socket(std::move(socket)), caller, check_host_, state_);
+        } else {
+            state_->count(&Server::Statistics::rejected_connections);
+            reject_connection(socket.native_handle());
+        }
+    }
+
     typename Protocol::acceptor acceptor_;
     asio::steady_timer pause_;
     bool check_host_;
-    std::shared_ptr<Core> core_;
+    std::shared_ptr<ServerState> state_;
 };
 
 }  // namespace
 
 struct Server::Listeners {
-    std::shared_ptr<Core> core;
+    std::shared_ptr<ServerState> state;
     std::vector<std::shared_ptr<Closable>> open;
     std::vector<std::filesystem::path> files;
 
     template <class Protocol>
     void add(typename Protocol::acceptor acceptor, bool check_host) {
         close_on_exec(acceptor.native_handle());
-        auto listener = std::make_shared<Listener<Protocol>>(std::move(acceptor), check_host, core);
+        auto listener =
+            std::make_shared<ConnectionAcceptor<Protocol>>(std::move(acceptor), check_host, state);
         listener->accept();
         open.push_back(std::move(listener));
     }
 };
 
-Server::Server(asio::io_context& loop, asio::any_io_executor worker, Handler handler, Limits limits)
+Server::Server(asio::io_context& loop, PostTask post, Handler handler, ServerLimits limits,
+               std::shared_ptr<Budgets> budgets)
     : listeners_(std::make_unique<Listeners>()) {
-    listeners_->core = std::make_shared<Core>(loop, std::move(worker), std::move(handler), limits);
+    listeners_->state =
+        std::make_shared<ServerState>(loop, std::move(post), std::move(handler), limits, std::move(budgets));
 }
 
 Server::~Server() { stop(); }
@@ -163,24 +182,24 @@ base::Expected<void> Server::listen_unix(const std::filesystem::path& path) {
     const auto failed = [&](const std::string& why) {
         return base::error(Error::Code::failed, "can't listen on " + path.string() + ": " + why);
     };
-    if (path.native().size() >= sizeof(sockaddr_un::sun_path)) {
-        return failed("the path is longer than " + std::to_string(sizeof(sockaddr_un::sun_path) - 1) +
-                      " bytes, which is all that a socket's may have");
+    if (path.native().size() > base::kMaxSocketPath) {
+        return failed("the path is longer than " + std::to_string(base::kMaxSocketPath) +
+                      " bytes, the limit of a Unix socket");
     }
     struct stat info {};
     if (lstat(path.c_str(), &info) == 0) {
         if (!S_ISSOCK(info.st_mode)) {
-            return failed("a file is there that is no socket (remove it)");
+            return failed("the path exists and is not a socket (remove it)");
         }
         if (unlink(path.c_str()) != 0) {
             return failed(std::strerror(errno));
         }
     }
-    Local::acceptor acceptor(listeners_->core->loop);
+    LocalProtocol::acceptor acceptor(listeners_->state->loop);
     error_code error;
-    acceptor.open(Local(), error);
+    acceptor.open(LocalProtocol(), error);
     if (!error) {
-        acceptor.bind(Local::endpoint(path.string()), error);
+        acceptor.bind(LocalProtocol::endpoint(path.string()), error);
     }
     if (error) {
         return failed(error.message());
@@ -190,7 +209,7 @@ base::Expected<void> Server::listen_unix(const std::filesystem::path& path) {
     if (error || chmod(path.c_str(), 0666) != 0) {
         return failed(error ? error.message() : std::strerror(errno));
     }
-    listeners_->add<Local>(std::move(acceptor), false);
+    listeners_->add<LocalProtocol>(std::move(acceptor), false);
     return {};
 }
 
@@ -201,13 +220,14 @@ base::Expected<uint16_t> Server::listen_tcp(const std::string& address, uint16_t
     const auto parsed = asio::ip::make_address(address, error);
     if (error) {
         return base::error(Error::Code::failed, "can't listen on " + name + ": '" + address +
-                                                    "' is no address (write it in digits: 127.0.0.1 or ::1)");
+                                                    "' is not a numeric address (such as 127.0.0.1 or ::1)");
     }
-    tcp::acceptor acceptor(listeners_->core->loop);
+    tcp::acceptor acceptor(listeners_->state->loop);
     const tcp::endpoint endpoint(parsed, port);
     acceptor.open(endpoint.protocol(), error);
     if (!error) {
-        acceptor.set_option(asio::socket_base::reuse_address(true), error);  // a daemon restarted at once
+        acceptor.set_option(asio::socket_base::reuse_address(true),
+                            error);  // for a daemon that is restarted at once
     }
     if (!error && parsed.is_v6()) {
         acceptor.set_option(asio::ip::v6_only(true), error);
@@ -220,29 +240,26 @@ base::Expected<uint16_t> Server::listen_tcp(const std::string& address, uint16_t
     }
     if (error == asio::error::address_in_use) {
         return base::error(Error::Code::refused,
-                           "can't listen on " + name + ": another program does (choose another port)");
+                           "can't listen on " + name + ": another program uses that port (choose another)");
     }
     const tcp::endpoint bound = error ? endpoint : acceptor.local_endpoint(error);
     if (error) {
         return base::error(Error::Code::failed, "can't listen on " + name + ": " + error.message());
     }
-    listeners_->add<tcp>(std::move(acceptor), parsed.is_loopback() && listeners_->core->limits.check_host);
+    listeners_->add<tcp>(std::move(acceptor), parsed.is_loopback() && listeners_->state->limits.check_host);
     return bound.port();
 }
 
-Server::Counts Server::counts() const {
-    Counts counts = listeners_->core->counts;
-    counts.connections = listeners_->core->connections.size();
-    return counts;
-}
+Server::Statistics Server::statistics() const { return listeners_->state->statistics(); }
 
 void Server::stop() {
-    Core& core = *listeners_->core;
-    core.gate->shut();
+    ServerState& state = *listeners_->state;
+    state.gate->close();
+    state.trim.stop();
     for (const auto& listener : std::exchange(listeners_->open, {})) {
         listener->close();
     }
-    for (const auto& connection : std::set(core.connections)) {
+    for (const auto& connection : std::set(state.connections())) {
         connection->close();
     }
     for (const auto& file : std::exchange(listeners_->files, {})) {

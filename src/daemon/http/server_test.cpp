@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Requests and answers. Streams, pieces and listening have files of their own.
+// Requests and responses. Streams, pieces and listening have their own files.
 
 #include "daemon/http/server.hpp"
 
@@ -13,7 +13,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr milliseconds kShort{500};  // must pass in a test, and yet suffice for a request on a busy machine
+constexpr milliseconds kShort{500};  // passes during a test, and suffices for a request on a busy machine
 
 const std::string kEnd = " HTTP/1.1\r\nHost: localhost\r\n\r\n";
 
@@ -21,28 +21,28 @@ TEST_F(ServerTest, AnswersAGetOverBothSockets) {
     start_echo();
     RawClient local(path());
     ASSERT_TRUE(local.send("GET /a?b=%41&c=d" + kEnd));
-    const auto answer = local.read_answer();
+    const auto answer = local.read_reply();
     EXPECT_EQ(answer.status(), 200u);
     EXPECT_EQ(answer.body, "/a,b=A,c=d");
     EXPECT_TRUE(answer.has("Content-Type: application/json\r\n"));
     EXPECT_TRUE(answer.has("Cache-Control: no-store\r\n"));
     RawClient remote(port_);
     ASSERT_TRUE(remote.send("GET /a" + kEnd));
-    EXPECT_EQ(remote.read_answer().body, "/a");
+    EXPECT_EQ(remote.read_reply().body, "/a");
 }
 
-TEST_F(ServerTest, AConnectionStaysForTheNextRequest) {
+TEST_F(ServerTest, AConnectionStaysOpenForTheNextRequest) {
     start_echo();
     RawClient client(path());
     for (const char* name : {"/1", "/2", "/3"}) {
         ASSERT_TRUE(client.send("GET " + std::string(name) + kEnd));
-        EXPECT_EQ(client.read_answer().body, name);
+        EXPECT_EQ(client.read_reply().body, name);
     }
-    EXPECT_EQ(counts().connections, 1u);
-    EXPECT_EQ(counts().requests, 3u);
+    EXPECT_EQ(statistics().connections, 1u);
+    EXPECT_EQ(statistics().requests, 3u);
 }
 
-TEST_F(ServerTest, RequestsSentAheadAreAnsweredInOrder) {
+TEST_F(ServerTest, PipelinedRequestsAreAnsweredInOrder) {
     start_echo();
     RawClient client(path());
     std::string many;
@@ -51,72 +51,72 @@ TEST_F(ServerTest, RequestsSentAheadAreAnsweredInOrder) {
     }
     ASSERT_TRUE(client.send(many + "GET /later" + kEnd + "GET /last" + kEnd));
     for (int i = 0; i < 100; ++i) {
-        EXPECT_EQ(client.read_answer().body, "/" + std::to_string(i));
+        EXPECT_EQ(client.read_reply().body, "/" + std::to_string(i));
     }
     Response response;
     response.body = "now";
-    inbox_.take().answer->send(response);
-    EXPECT_EQ(client.read_answer().body, "now");
-    EXPECT_EQ(client.read_answer().body, "/last");
+    inbox_.take().responder->send(response);
+    EXPECT_EQ(client.read_reply().body, "now");
+    EXPECT_EQ(client.read_reply().body, "/last");
 }
 
 TEST_F(ServerTest, CloseIsHonoured) {
     start_echo();
     RawClient client(path());
     ASSERT_TRUE(client.send("GET /a HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"));
-    EXPECT_TRUE(client.read_answer().has("Connection: close\r\n"));
+    EXPECT_TRUE(client.read_reply().has("Connection: close\r\n"));
     EXPECT_EQ(client.read_to_end(), "");
     EXPECT_TRUE(client.is_ended());
 }
 
-TEST_F(ServerTest, Http10GetsOneAnswerAndTheEnd) {
+TEST_F(ServerTest, Http10GetsOneResponsePerConnection) {
     start_echo();
     RawClient client(path());
     ASSERT_TRUE(client.send("GET /a HTTP/1.0\r\nConnection: keep-alive\r\n\r\n"));
-    EXPECT_EQ(client.read_answer().body, "/a");
+    EXPECT_EQ(client.read_reply().body, "/a");
     EXPECT_EQ(client.read_to_end(), "");
     EXPECT_TRUE(client.is_ended());
 }
 
-TEST_F(ServerTest, HeadHasTheLengthAndNoBody) {
+TEST_F(ServerTest, HeadReturnsTheLengthWithoutTheBody) {
     start_echo();
     RawClient client(path());
     ASSERT_TRUE(client.send("HEAD /abc" + kEnd + "GET /next" + kEnd));
-    const auto answer = client.read_answer(true);
+    const auto answer = client.read_reply(true);
     EXPECT_EQ(answer.status(), 200u);
     EXPECT_TRUE(answer.has("Content-Length: 4\r\n"));
-    EXPECT_EQ(client.read_answer().body, "/next");
+    EXPECT_EQ(client.read_reply().body, "/next");
 }
 
-TEST_F(ServerTest, OtherMethodsAreToldWhichOnesThereAre) {
+TEST_F(ServerTest, OtherMethodsAreRejectedWithTheAllowedOnes) {
     start_echo();
     RawClient client(path());
     for (const char* method : {"POST", "DELETE", "OPTIONS", "BREW"}) {
         ASSERT_TRUE(client.send(std::string(method) + " /a" + kEnd));
-        const auto answer = client.read_answer();
+        const auto answer = client.read_reply();
         EXPECT_EQ(answer.status(), 405u) << method;
         EXPECT_TRUE(answer.has("Allow: GET, HEAD\r\n"));
-        EXPECT_EQ(answer.body, "{\"error\":\"only GET and HEAD are answered here\"}\n");
+        EXPECT_EQ(answer.body, "{\"error\":\"only GET and HEAD are supported\"}\n");
     }
     ASSERT_TRUE(client.send("GET /still-here" + kEnd));
-    EXPECT_EQ(client.read_answer().body, "/still-here");
+    EXPECT_EQ(client.read_reply().body, "/still-here");
 }
 
-TEST_F(ServerTest, ABodyIsRefusedAndTheAnswerArrivesThoughItWasSent) {
+TEST_F(ServerTest, ABodyIsRejectedAndTheResponseArrives) {
     start_echo();
     for (const char* fields :
          {"Content-Length: 300000", "Transfer-Encoding: chunked", "Content-Length: 99999999999"}) {
         RawClient client(port_);
         ASSERT_TRUE(client.send("GET /a HTTP/1.1\r\nHost: localhost\r\n" + std::string(fields) + "\r\n\r\n" +
                                 std::string(300'000, 'x')));
-        const auto answer = client.read_answer();
+        const auto answer = client.read_reply();
         EXPECT_EQ(answer.status(), 413u) << fields;
         EXPECT_EQ(answer.body.find("{\"error\":"), 0u);
-        EXPECT_EQ(client.read_to_end(), "");  // and no request is read out of the body
+        EXPECT_EQ(client.read_to_end(), "");  // no request is read from the body
     }
 }
 
-TEST_F(ServerTest, ALongHeaderIsRefused) {
+TEST_F(ServerTest, ALongHeaderIsRejected) {
     start_echo();
     const auto with_field = [&](size_t bytes) {
         return get("GET /a HTTP/1.1\r\nHost: localhost\r\nX: " + std::string(bytes, 'x') + "\r\n\r\n")
@@ -128,7 +128,7 @@ TEST_F(ServerTest, ALongHeaderIsRefused) {
     EXPECT_EQ(get("GET /" + std::string(9'000, 'x') + kEnd).status(), 431u);
 }
 
-TEST_F(ServerTest, BrokenRequestsAreToldSo) {
+TEST_F(ServerTest, MalformedRequestsGet400) {
     start_echo();
     for (const std::string& text : {
              std::string("nonsense\r\n\r\n"),
@@ -145,36 +145,36 @@ TEST_F(ServerTest, BrokenRequestsAreToldSo) {
     }
 }
 
-TEST_F(ServerTest, AnErrorIsJsonWhateverItsTextHolds) {
+TEST_F(ServerTest, ErrorsAreValidJsonForAnyText) {
     EXPECT_EQ(Response::error(400, "a \"b\" \xff").body, "{\"error\":\"a \\\"b\\\" \xef\xbf\xbd\"}\n");
 }
 
-TEST_F(ServerTest, LoopbackAnswersToItsOwnNamesOnly) {
+TEST_F(ServerTest, ALoopbackListenerAcceptsLoopbackHostsOnly) {
     start_echo();
     const auto status = [&](const std::string& host) {
         RawClient client(port_);
         EXPECT_TRUE(client.send("GET /a HTTP/1.1\r\nHost: " + host + "\r\n\r\n"));
-        return client.read_answer().status();
+        return client.read_reply().status();
     };
     EXPECT_EQ(status("localhost:9479"), 200u);
     EXPECT_EQ(status("127.0.0.1"), 200u);
     EXPECT_EQ(status("[::1]:80"), 200u);
     EXPECT_EQ(status("evil.example:9479"), 403u);
     EXPECT_EQ(status(""), 403u);
-    EXPECT_EQ(get("GET /a HTTP/1.1\r\nHost: evil.example\r\n\r\n").status(),
-              200u);  // no page reaches a Unix socket
+    // Web pages cannot reach a Unix socket.
+    EXPECT_EQ(get("GET /a HTTP/1.1\r\nHost: evil.example\r\n\r\n").status(), 200u);
 }
 
-TEST_F(ServerTest, TheCheckOfTheHostCanBeLeftOut) {
-    Limits limits;
+TEST_F(ServerTest, TheHostCheckCanBeDisabled) {
+    ServerLimits limits;
     limits.check_host = false;
     start_echo(limits);
     RawClient client(port_);
     ASSERT_TRUE(client.send("GET /a HTTP/1.1\r\nHost: node7.example\r\n\r\n"));
-    EXPECT_EQ(client.read_answer().status(), 200u);
+    EXPECT_EQ(client.read_reply().status(), 200u);
 }
 
-TEST(Host, KnowsTheNamesOfLoopback) {
+TEST(Host, RecognisesLoopbackNames) {
     for (const char* host : {"localhost", "LocalHost:1", "127.0.0.1:65535", "[::1]", "[::1]:9479"}) {
         EXPECT_TRUE(is_loopback_host(host)) << host;
     }
@@ -185,7 +185,7 @@ TEST(Host, KnowsTheNamesOfLoopback) {
     }
 }
 
-TEST_F(ServerTest, HandsOnTokenAndLastEvent) {
+TEST_F(ServerTest, PassesOnTokenAndLastEventId) {
     start_echo();
     RawClient client(port_);
     ASSERT_TRUE(
@@ -197,25 +197,25 @@ TEST_F(ServerTest, HandsOnTokenAndLastEvent) {
     EXPECT_EQ(item.request.last_event_id, "77");
 }
 
-TEST_F(ServerTest, ARequestThatNobodyAnswersGetsAnError) {
-    start([](const Request&, const std::shared_ptr<Answer>&) {});
+TEST_F(ServerTest, AnUnansweredRequestGetsAnError) {
+    start([](const Request&, const std::shared_ptr<Responder>&) {});
     EXPECT_EQ(get("GET /a" + kEnd).status(), 500u);
 }
 
-TEST_F(ServerTest, AHandlerThatThrowsCostsOneAnswer) {
-    start([](const Request& request, const std::shared_ptr<Answer>& answer) {
+TEST_F(ServerTest, AHandlerThatThrowsCostsOneResponse) {
+    start([](const Request& request, const std::shared_ptr<Responder>& responder) {
         if (request.target.path == "/throw") {
             throw std::runtime_error("on purpose");
         }
-        answer->send({});
+        responder->send({});
     });
     RawClient client(path());
     ASSERT_TRUE(client.send("GET /throw" + kEnd + "GET /a" + kEnd));
-    EXPECT_EQ(client.read_answer().status(), 500u);
-    EXPECT_EQ(client.read_answer().status(), 200u);
+    EXPECT_EQ(client.read_reply().status(), 500u);
+    EXPECT_EQ(client.read_reply().status(), 200u);
 }
 
-TEST_F(ServerTest, AnAnswerIsSentOnce) {
+TEST_F(ServerTest, AResponseIsSentOnce) {
     start_echo();
     RawClient client(path());
     ASSERT_TRUE(client.send("GET /later" + kEnd + "GET /a" + kEnd));
@@ -223,16 +223,16 @@ TEST_F(ServerTest, AnAnswerIsSentOnce) {
         const auto item = inbox_.take();
         Response response;
         response.body = "first";
-        item.answer->send(response);
-        item.answer->send(response);
-        EXPECT_FALSE(item.answer->begin_stream()("data: x\n\n"));
+        item.responder->send(response);
+        item.responder->send(response);
+        EXPECT_FALSE(push_to(item.responder->begin_stream())("data: x\n\n"));
     }
-    EXPECT_EQ(client.read_answer().body, "first");
-    EXPECT_EQ(client.read_answer().body, "/a");
+    EXPECT_EQ(client.read_reply().body, "first");
+    EXPECT_EQ(client.read_reply().body, "/a");
 }
 
-TEST_F(ServerTest, WhoSendsNothingOrTooSlowlyIsCut) {
-    Limits limits;
+TEST_F(ServerTest, CallersThatSendNothingOrTooSlowlyAreDisconnected) {
+    ServerLimits limits;
     limits.idle = kShort;
     start_echo(limits);
     RawClient silent(path());
@@ -240,42 +240,42 @@ TEST_F(ServerTest, WhoSendsNothingOrTooSlowlyIsCut) {
     RawClient satisfied(path());
     ASSERT_TRUE(slow.send("GET /a HTTP/1.1\r\nHo"));
     ASSERT_TRUE(satisfied.send("GET /a" + kEnd));
-    EXPECT_EQ(satisfied.read_answer().body, "/a");
+    EXPECT_EQ(satisfied.read_reply().body, "/a");
     for (RawClient* client : {&silent, &slow, &satisfied}) {
         EXPECT_EQ(client->read_to_end(), "");
         EXPECT_TRUE(client->is_ended());
     }
-    EXPECT_EQ(counts().connections, 0u);
+    EXPECT_EQ(statistics().connections, 0u);
 }
 
-TEST_F(ServerTest, WhoDoesNotTakeItsAnswerIsCut) {
-    Limits limits;
+TEST_F(ServerTest, CallersThatDoNotReadTheirResponseAreDisconnected) {
+    ServerLimits limits;
     limits.idle = kShort;
     start_echo(limits);
     RawClient client(path());
     ASSERT_TRUE(client.send("GET /later" + kEnd));
     Response response;
     response.body.assign(size_t{8} << 20, 'x');
-    inbox_.take().answer->send(response);
-    EXPECT_TRUE(test::wait_until([&] { return counts().connections == 0; }));
+    inbox_.take().responder->send(response);
+    EXPECT_TRUE(test::wait_until([&] { return statistics().connections == 0; }));
     EXPECT_LT(client.read_to_end().size(), response.body.size());
 }
 
-TEST_F(ServerTest, AnAnswerInTheMakingHasNoDeadline) {
-    Limits limits;
+TEST_F(ServerTest, ThereIsNoDeadlineWhileTheHandlerWorks) {
+    ServerLimits limits;
     limits.idle = kShort;
     start_echo(limits);
     RawClient client(path());
     ASSERT_TRUE(client.send("GET /later" + kEnd));
     const auto item = inbox_.take();
-    RawClient silent(path());  // whose deadline is set later
+    RawClient silent(path());  // its deadline is set later
     EXPECT_EQ(silent.read_to_end(), "");
-    EXPECT_EQ(counts().connections, 1u);
-    item.answer->send({});
-    EXPECT_EQ(client.read_answer().status(), 200u);
+    EXPECT_EQ(statistics().connections, 1u);
+    item.responder->send({});
+    EXPECT_EQ(client.read_reply().status(), 200u);
 }
 
-TEST_F(ServerTest, ACallerThatLeavesBeforeItsAnswerHarmsNobody) {
+TEST_F(ServerTest, ACallerMayLeaveBeforeItsResponse) {
     start_echo();
     RawClient client(path());
     ASSERT_TRUE(client.send("GET /later" + kEnd));
@@ -283,9 +283,9 @@ TEST_F(ServerTest, ACallerThatLeavesBeforeItsAnswerHarmsNobody) {
     client.close();
     Response response;
     response.body.assign(100'000, 'x');
-    item.answer->send(response);
+    item.responder->send(response);
     EXPECT_EQ(get("GET /a" + kEnd).body, "/a");
-    EXPECT_TRUE(test::wait_until([&] { return counts().connections == 0; }));
+    EXPECT_TRUE(test::wait_until([&] { return statistics().connections == 0; }));
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// A real server on real sockets, whose loop and worker have threads of their own.
+// A server on real sockets, with threads for its loop and its workers.
 
 #include <gtest/gtest.h>
 #include <stdlib.h>
@@ -9,7 +9,6 @@
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
-#include <boost/asio/thread_pool.hpp>
 #include <condition_variable>
 #include <deque>
 #include <filesystem>
@@ -26,17 +25,25 @@ namespace ttmem::daemon::http {
 inline const std::string kRequest = "GET /a HTTP/1.1\r\nHost: localhost\r\n\r\n";
 inline const std::string kLater = "GET /later HTTP/1.1\r\nHost: localhost\r\n\r\n";
 
-// What the handler got and the test has not answered yet.
+// Sends text to a stream, which ends with the last copy.
+using Push = std::function<bool(std::string)>;
+inline Push push_to(std::shared_ptr<StreamWriter> stream) {
+    return [stream = std::move(stream)](std::string text) {
+        return stream->push(std::make_shared<const std::string>(std::move(text)));
+    };
+}
+
+// Requests that the handler has received and the test has not answered yet.
 class Inbox {
 public:
     struct Item {
         Request request;
-        std::shared_ptr<Answer> answer;
+        std::shared_ptr<Responder> responder;
     };
 
-    void put(Request request, std::shared_ptr<Answer> answer) {
+    void put(Request request, std::shared_ptr<Responder> responder) {
         const std::lock_guard lock(mutex_);
-        items_.push_back({std::move(request), std::move(answer)});
+        items_.push_back({std::move(request), std::move(responder)});
         wake_.notify_one();
     }
 
@@ -72,10 +79,14 @@ protected:
 
     std::filesystem::path path() const { return directory_ / "api.sock"; }
 
-    // Answers with `handler`, on a Unix socket and on a port of 127.0.0.1.
-    void start(Handler handler, Limits limits = {}) {
+    PostTask post_task() {
+        return [this](User user, FairWorkers::Task task) { workers_.post(user, std::move(task)); };
+    }
+
+    // Serves `handler` on a Unix socket and on a port of 127.0.0.1.
+    void start(Handler handler, ServerLimits limits = {}) {
         loop_ = std::make_unique<boost::asio::io_context>();
-        server_ = std::make_unique<Server>(*loop_, worker_.get_executor(), std::move(handler), limits);
+        server_ = std::make_unique<Server>(*loop_, post_task(), std::move(handler), limits, budgets_);
         const auto listening = server_->listen_unix(path());
         ASSERT_TRUE(listening) << listening.error().text;
         const auto port = server_->listen_tcp("127.0.0.1", 0);
@@ -87,19 +98,19 @@ protected:
         });
     }
 
-    // Answers "/path?key=value," with the parts of the request, or as the test says later where the path is /later.
-    void start_echo(Limits limits = {}) {
+    // Answers each request with its path and parameters. Requests for /later go to the inbox, for the test to answer.
+    void start_echo(ServerLimits limits = {}) {
         start(
-            [this](Request request, std::shared_ptr<Answer> answer) {
+            [this](Request request, std::shared_ptr<Responder> responder) {
                 if (request.target.path == "/later") {
-                    return inbox_.put(std::move(request), std::move(answer));
+                    return inbox_.put(std::move(request), std::move(responder));
                 }
                 Response response;
                 response.body = request.target.path;
                 for (const auto& [key, value] : request.target.query) {
                     response.body += "," + key + "=" + value;
                 }
-                answer->send(std::move(response));
+                responder->send(std::move(response));
             },
             limits);
     }
@@ -112,11 +123,11 @@ protected:
         return result.get();
     }
 
-    Server::Counts counts() {
-        return on_loop([this] { return server_->counts(); });
+    Server::Statistics statistics() {
+        return on_loop([this] { return server_->statistics(); });
     }
 
-    // Ends server, loop and worker, in this order, as a daemon does.
+    // Stops server, loop and worker in this order, as the daemon does.
     void stop() {
         if (thread_.joinable()) {
             on_loop([this] {
@@ -130,14 +141,15 @@ protected:
         loop_.reset();
     }
 
-    RawClient::Answer get(const std::string& request) {
+    RawClient::Reply get(const std::string& request) {
         RawClient client(path());
         EXPECT_TRUE(client.send(request));
-        return client.read_answer();
+        return client.read_reply();
     }
 
     std::filesystem::path directory_;
-    boost::asio::thread_pool worker_{2};  // so that two pieces could be made at once
+    std::shared_ptr<Budgets> budgets_ = std::make_shared<Budgets>();
+    FairWorkers workers_{3};  // several, so that a wrong server could make two pieces at once
     std::unique_ptr<boost::asio::io_context> loop_;
     std::unique_ptr<Server> server_;
     std::thread thread_;

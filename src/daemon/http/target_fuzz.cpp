@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Whatever a caller asks for: the parts are no longer than the whole, and a number is the one that is written.
+// For any input, the decoded parts are not longer than the input, and a parsed number equals its text.
 
 #include <cstdint>
 #include <cstdio>
@@ -27,7 +27,7 @@ void check_number(std::string_view text) {
     }
     const size_t digits = text.find_first_not_of('0');
     const std::string_view without_zeros = digits == std::string_view::npos ? "0" : text.substr(digits);
-    require(std::to_string(*number) == without_zeros, "a number is not the one that was written");
+    require(std::to_string(*number) == without_zeros, "a parsed number differs from its text");
 }
 
 }  // namespace
@@ -38,16 +38,16 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     ttmem::daemon::http::is_loopback_host(text);
     const auto target = ttmem::daemon::http::parse_target(text);
     if (!target) {
-        require(!target.error().text.empty(), "an error without a text");
+        require(!target.error().text.empty(), "an error has no text");
         return 0;
     }
-    require(target->path.starts_with('/'), "a path without its beginning");
+    require(target->path.starts_with('/'), "a path does not begin with '/'");
     size_t length = target->path.size();
     for (const auto& [key, value] : target->query) {
         length += key.size() + value.size();
         require(key.find('\0') == std::string::npos && value.find('\0') == std::string::npos, "a zero byte");
         check_number(value);
     }
-    require(length <= size, "the parts are longer than the whole");
+    require(length <= size, "the parts are longer than the input");
     return 0;
 }

@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Dumps a small segment by the tables of docs/SEGMENT_FORMAT.md, and compares the dump with the one that is kept.
 
-    golden.py check  <segment_one_of_everything>    the dump equals small_segment.txt, and every byte is looked at
-    golden.py update <segment_one_of_everything>    writes small_segment.txt: after a change of the format that is meant
+    golden.py check  <segment_one_of_everything>    the dump equals small_segment.txt, and every byte is checked
+    golden.py update <segment_one_of_everything>    writes small_segment.txt, after an intended change of the format
     golden.py dump   <file with a segment>          prints the dump of any segment
 
-The program makes the segment (one_of_everything_test_support.cpp). Nothing here knows an offset of its own: what the page says
-is what is walked. What differs from run to run is masked.
+The program makes the segment (one_of_everything_test_support.cpp). All offsets come from the page. What differs from run to run
+is masked.
 """
 
 import difflib
@@ -28,6 +28,7 @@ SIZES = {"TTMEM_SLOTS": "32", "TTMEM_WRITERS": "3", "TTMEM_RING_RECORDS": "16", 
 REGIONS = ["devices", "sets", "core_sets", "pools", "tallies", "names", "failures", "writers", "rings", "ledger"]
 NUMBERS = {"u8": "<B", "u16": "<H", "u32": "<I", "i32": "<i", "u64": "<Q"}
 KINDS_PER_SET = 16
+FAILURE_EVENT = 5  # the type of a record that has a table of its own
 SPOILED = 200
 
 # Fields that no two runs have in common; times and thread ids keep whether they are there, threads also which they are.
@@ -187,7 +188,9 @@ class Dump:
         size = self.page.size[inner]
         for i in range(stride // size):
             if self.has_data(at + i * size, size):
-                self.show(inner, at + i * size, f"{region} {entry}: " + self.title(inner, i))
+                start = at + i * size
+                is_failure = inner == "record" and self.data[start] & 7 == FAILURE_EVENT
+                self.show("failure_record" if is_failure else inner, start, f"{region} {entry}: " + self.title(inner, i))
 
     def title(self, one: str, index: int) -> str:
         if one in ("pool", "tally"):

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Makes a segment with one of everything through the real client, and writes its bytes to the file that is named. Golden.py
-// starts it, with a small segment by environment. Whatever is added to the format is added here.
+// Makes a segment with one of everything through the real client, and writes its bytes to the file that is named.
+// golden.py starts it, with an environment for a small segment. Every addition to the format is added here.
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -36,28 +36,33 @@ ttmem_device register_n300(uint32_t logical_id, uint64_t asic_id) {
     return ttmem_register_device(&info);
 }
 
-void fail(ttmem_set set, ttmem_handle in_the_way) {
-    ttmem_failure failure{};
+void fail(ttmem_set set, ttmem_handle blocker) {
+    ttmem_out_of_memory failure{};
     failure.set = set;
     failure.kind = TTMEM_DRAM;
     failure.requested = 1'000'001;
-    failure.needed = 1'000'002;
-    failure.free = 1'000'003;
-    failure.largest_free = 1'000'004;
-    failure.program = 5;
-    failure.in_the_way = in_the_way;
+    failure.needed_per_bank = 1'000'002;
+    failure.free_per_bank = 1'000'003;
+    failure.largest_free_per_bank = 1'000'004;
     ttmem_allocation_failed(&failure);
-    failure.kind = TTMEM_CB;
-    failure.core_x = 3;
-    failure.core_y = 6;
-    failure.in_the_way = 0;
-    ttmem_cb_clashed(&failure);
+    ttmem_cb_clash clash{};
+    clash.set = set;
+    clash.core_x = 3;
+    clash.core_y = 6;
+    clash.program = 5;
+    clash.requested = 1'000'005;
+    clash.cb_end = 1'000'006;
+    clash.lowest_buffer = 1'000'007;
+    clash.free_per_bank = 1'000'008;
+    clash.blocker = blocker;
+    ttmem_cb_clashed(&clash);
 }
 
 // What runs on the main thread, in three sets; returns what another thread is to free.
 ttmem_handle use_the_native_api(ttmem_device first, ttmem_device second) {
-    const ttmem_device both[] = {first, second};
+    const ttmem_device both[] = {second, first};
     const ttmem_set mesh = ttmem_open_set(both, 2, "mesh 1x2");
+    ttmem_describe_mesh(mesh, 1, 2);
     const ttmem_set single = ttmem_open_set(&first, 1, nullptr);
     const ttmem_set closed = ttmem_open_set(&second, 1, "closed");
     ttmem_allocate(closed, TTMEM_DRAM, 0x100, 77, 96, 9);

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Cuts the bytes of one connection into messages, although nothing in them says how long a message is. A connection keeps to
-// one generation, and it is found out from its first message:
+// Splits the bytes of one connection into messages, although no message carries its length. All messages of a
+// connection have one generation, which the decoder determines from the first message:
 //
-//   * a candidate end (72, 112, 144) counts when a header follows it: a type, and the process number of the first message;
-//   * where nothing follows and the queue is drained, what is there is the message. A client's send of one message arrives
-//     whole, so this is right, but it is not proven: what comes next may be no header but the rest of that message, and
-//     then the choice is revised upward;
-//   * at the end of the stream a whole prefix of a type that all generations have counts as a message.
+//   * a candidate end (72, 112, 144) is accepted if a header follows it: a type, and the process number of the first
+//     message;
+//   * if nothing follows and the queue is drained, the bytes so far are the message. A client's send of one message
+//     arrives whole, so this is correct in practice, but not certain. If the next bytes turn out to be the rest of that
+//     message, the generation is revised upward;
+//   * at the end of the stream, a whole prefix of a type that all generations have counts as a message.
 //
-// Old clients leave whatever was on their stack after byte 72 of a request, so nothing here rests on zeros.
+// Old clients leave bytes of their stack after byte 72 of a request, so the decoder never relies on zeros.
 //
-// Pure: bytes in, messages out. Bounded: what waits is never longer than two messages.
+// The decoder does no I/O and buffers at most two messages.
 
 #include <array>
 #include <optional>
@@ -21,12 +22,12 @@
 
 namespace ttmem::sources::classic_wire {
 
-// What a decoder tells. The generation is the best guess so far.
+// Receives the messages of a decoder. The generation is the best estimate so far.
 class Listener {
 public:
-    virtual void message(const Request& request, Generation generation) = 0;
+    virtual void message(const WireRequest& request, Generation generation) = 0;
 
-    // The last message was longer than it was told to be: an answer given to it needs the bytes from `from` to `to` too.
+    // The last message was longer than reported. Its answer also needs the bytes from `from` to `to`.
     virtual void revised(Generation from, Generation to) = 0;
 
 protected:
@@ -35,19 +36,20 @@ protected:
 
 class Decoder {
 public:
-    // Each may tell several messages. Nothing is told any more once the stream is broken: it is of no client.
+    // Each call may report several messages. A broken stream did not come from a client; nothing more is reported for
+    // it.
     void feed(Bytes bytes, Listener& listener);
 
-    // All that was sent so far has been fed.
+    // Call when everything sent so far has been fed.
     void drained(Listener& listener);
 
-    // Nothing comes any more.
+    // Call when the connection has ended.
     void ended(Listener& listener);
 
     bool is_broken() const { return is_broken_; }
 
-    // Whether it matters to be told when the queue is drained.
-    bool wants_drained() const { return !is_certain_ && waiting_ > told_; }
+    // Whether a call of drained() can report anything.
+    bool wants_drained() const { return !is_certain_ && waiting_ > reported_; }
 
     std::optional<Generation> generation() const { return generation_; }
 
@@ -56,7 +58,7 @@ private:
 
     void cut(Bytes bytes, Listener& listener);
     void find_generation(Listener& listener);
-    bool confirm_told();
+    bool confirm_reported();
     std::optional<Generation> decide(bool is_drained) const;
     std::optional<Generation> decide_without_process() const;
     void take(Generation generation, bool is_certain, Listener& listener);
@@ -66,9 +68,10 @@ private:
 
     std::array<unsigned char, 2 * kLongest> buffer_{};
     size_t waiting_ = 0;  // bytes in the buffer
-    size_t told_ = 0;  // of these, the bytes of a message that was told already and may turn out to be longer
+    // The part of the buffer that was already reported as a message and may turn out to be longer.
+    size_t reported_ = 0;
     std::optional<Generation> generation_;
-    bool is_certain_ = false;  // a header followed, or it can't be longer
+    bool is_certain_ = false;  // a header followed, or the message can't be longer
     bool is_broken_ = false;
 };
 

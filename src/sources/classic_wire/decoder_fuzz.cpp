@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// A connection as a hostile or broken client may use it. The first byte of an input says how the rest is cut into pieces, and
-// after which of them the queue is drained; how it is cut must not matter for how much is told.
+// A connection of a hostile or broken client. The first byte of an input selects how the rest is split into pieces, and
+// after which pieces the queue is drained. The split must not change how much is reported.
 
 #include <algorithm>
 #include <cstdio>
@@ -18,7 +18,7 @@ struct Count final : Listener {
     size_t bytes = 0;
     Generation last = Generation::bytes_72;
 
-    void message(const Request&, Generation generation) override {
+    void message(const WireRequest&, Generation generation) override {
         ++messages;
         bytes += size_of(generation);
         last = generation;
@@ -57,8 +57,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
         rest = rest.subspan(next.size());
     }
     decoder.ended(count);
-    Count::require(count.bytes <= size - 1, "no byte is told twice");
-    Count::require(!decoder.is_broken() || count.messages <= 1, "a broken stream tells nothing");
+    Count::require(count.bytes <= size - 1, "no byte is reported twice");
+    Count::require(!decoder.is_broken() || count.messages <= 1, "a broken stream reports nothing");
     Count::require(!decoder.wants_drained(), "nothing waits after the end");
     return 0;
 }

@@ -13,12 +13,12 @@ namespace {
 
 constexpr int32_t kProcess = 4711;
 
-struct Told final : Listener {
-    std::vector<Request> requests;
+struct RecordingListener final : Listener {
+    std::vector<WireRequest> requests;
     std::vector<Generation> generations;
     std::vector<std::pair<Generation, Generation>> revisions;
 
-    void message(const Request& request, Generation generation) override {
+    void message(const WireRequest& request, Generation generation) override {
         requests.push_back(request);
         generations.push_back(generation);
     }
@@ -28,23 +28,23 @@ struct Told final : Listener {
     }
 };
 
-Request request(uint8_t type, uint64_t buffer, int32_t process = kProcess) {
+WireRequest request(uint8_t type, uint64_t buffer, int32_t process = kProcess) {
     return {type, 3, 4096 + buffer, 0, process, buffer, 123};
 }
 
-std::vector<Request> some_requests(size_t count, uint8_t first_type = 1) {
-    std::vector<Request> result;
+std::vector<WireRequest> some_requests(size_t count, uint8_t first_type = 1) {
+    std::vector<WireRequest> result;
     for (size_t i = 0; i < count; ++i) {
         result.push_back(request(i == 0 ? first_type : static_cast<uint8_t>(1 + i % 3), i));
     }
     return result;
 }
 
-// As a client of a generation sends them; what comes after byte 72 of a request is 0 or whatever was there.
-std::vector<unsigned char> bytes_of(const std::vector<Request>& requests, Generation generation,
+// The bytes that a client of a generation sends. The bytes after byte 72 of a request are 0 or arbitrary.
+std::vector<unsigned char> bytes_of(const std::vector<WireRequest>& requests, Generation generation,
                                     std::mt19937* garbage = nullptr) {
     std::vector<unsigned char> result;
-    for (const Request& one : requests) {
+    for (const WireRequest& one : requests) {
         Message message = encode(one);
         for (size_t i = kShortest; garbage != nullptr && i < message.size(); ++i) {
             message[i] = static_cast<unsigned char>((*garbage)());
@@ -55,10 +55,10 @@ std::vector<unsigned char> bytes_of(const std::vector<Request>& requests, Genera
     return result;
 }
 
-void expect_told(const Told& told, const std::vector<Request>& requests, Generation generation,
-                 const std::string& how) {
-    EXPECT_EQ(told.requests, requests) << how;
-    EXPECT_EQ(told.generations, std::vector(requests.size(), generation)) << how;
+void expect_recorded(const RecordingListener& recorded, const std::vector<WireRequest>& requests,
+                     Generation generation, const std::string& how) {
+    EXPECT_EQ(recorded.requests, requests) << how;
+    EXPECT_EQ(recorded.generations, std::vector(requests.size(), generation)) << how;
 }
 
 class EachGeneration : public testing::TestWithParam<Generation> {};
@@ -68,14 +68,14 @@ TEST_P(EachGeneration, BurstsOfAnyLengthAreCutRight) {
         for (const bool is_one_drained : {false, true}) {
             const auto requests = some_requests(count);
             Decoder decoder;
-            Told told;
-            decoder.feed(bytes_of(requests, GetParam()), told);
+            RecordingListener recorded;
+            decoder.feed(bytes_of(requests, GetParam()), recorded);
             if (is_one_drained) {
-                decoder.drained(told);
+                decoder.drained(recorded);
             }
-            decoder.ended(told);
-            expect_told(told, requests, GetParam(), std::to_string(count) + " at once");
-            EXPECT_TRUE(told.revisions.empty());
+            decoder.ended(recorded);
+            expect_recorded(recorded, requests, GetParam(), std::to_string(count) + " at once");
+            EXPECT_TRUE(recorded.revisions.empty());
         }
     }
 }
@@ -83,14 +83,14 @@ TEST_P(EachGeneration, BurstsOfAnyLengthAreCutRight) {
 TEST_P(EachGeneration, SingleMessagesWithPausesAreToldAtOnce) {
     const auto requests = some_requests(5);
     Decoder decoder;
-    Told told;
+    RecordingListener recorded;
     for (size_t i = 0; i < requests.size(); ++i) {
-        decoder.feed(bytes_of({requests[i]}, GetParam()), told);
-        decoder.drained(told);
-        EXPECT_EQ(told.requests.size(), i + 1);
+        decoder.feed(bytes_of({requests[i]}, GetParam()), recorded);
+        decoder.drained(recorded);
+        EXPECT_EQ(recorded.requests.size(), i + 1);
     }
-    expect_told(told, requests, GetParam(), "one at a time");
-    EXPECT_TRUE(told.revisions.empty());
+    expect_recorded(recorded, requests, GetParam(), "one at a time");
+    EXPECT_TRUE(recorded.revisions.empty());
 }
 
 TEST_P(EachGeneration, MessagesCutAtEveryByteAreCutRight) {
@@ -99,14 +99,14 @@ TEST_P(EachGeneration, MessagesCutAtEveryByteAreCutRight) {
     for (const bool pauses : {false, true}) {
         for (size_t at = 1; at < bytes.size(); ++at) {
             Decoder decoder;
-            Told told;
-            decoder.feed(Bytes(bytes).first(at), told);
+            RecordingListener recorded;
+            decoder.feed(Bytes(bytes).first(at), recorded);
             if (pauses) {
-                decoder.drained(told);
+                decoder.drained(recorded);
             }
-            decoder.feed(Bytes(bytes).subspan(at), told);
-            decoder.drained(told);
-            expect_told(told, requests, GetParam(), "cut at " + std::to_string(at));
+            decoder.feed(Bytes(bytes).subspan(at), recorded);
+            decoder.drained(recorded);
+            expect_recorded(recorded, requests, GetParam(), "cut at " + std::to_string(at));
         }
     }
 }
@@ -117,12 +117,12 @@ TEST_P(EachGeneration, OneMessageCutAtEveryByteIsToldOnce) {
         const auto bytes = bytes_of(requests, GetParam());
         for (size_t at = 1; at < bytes.size(); ++at) {
             Decoder decoder;
-            Told told;
-            decoder.feed(Bytes(bytes).first(at), told);
-            decoder.drained(told);
-            decoder.feed(Bytes(bytes).subspan(at), told);
-            decoder.drained(told);
-            expect_told(told, requests, GetParam(), "cut at " + std::to_string(at));
+            RecordingListener recorded;
+            decoder.feed(Bytes(bytes).first(at), recorded);
+            decoder.drained(recorded);
+            decoder.feed(Bytes(bytes).subspan(at), recorded);
+            decoder.drained(recorded);
+            expect_recorded(recorded, requests, GetParam(), "cut at " + std::to_string(at));
         }
     }
 }
@@ -130,12 +130,12 @@ TEST_P(EachGeneration, OneMessageCutAtEveryByteIsToldOnce) {
 TEST_P(EachGeneration, ByteForByteWithAPauseAfterEachIsCutRight) {
     const auto requests = some_requests(4);
     Decoder decoder;
-    Told told;
+    RecordingListener recorded;
     for (const unsigned char byte : bytes_of(requests, GetParam())) {
-        decoder.feed(Bytes(&byte, 1), told);
-        decoder.drained(told);
+        decoder.feed(Bytes(&byte, 1), recorded);
+        decoder.drained(recorded);
     }
-    expect_told(told, requests, GetParam(), "byte for byte");
+    expect_recorded(recorded, requests, GetParam(), "byte for byte");
 }
 
 TEST_P(EachGeneration, GarbageAfterByte72ChangesNothing) {
@@ -145,21 +145,21 @@ TEST_P(EachGeneration, GarbageAfterByte72ChangesNothing) {
         const auto bytes = bytes_of(requests, GetParam(), &random);
         const size_t at = random() % bytes.size();
         Decoder decoder;
-        Told told;
-        // A split exactly behind a shorter message and garbage that looks like a header is beyond anybody.
-        decoder.feed(Bytes(bytes).first(at), told);
-        decoder.feed(Bytes(bytes).subspan(at), told);
-        decoder.drained(told);
-        expect_told(told, requests, GetParam(), "seed " + std::to_string(seed));
+        RecordingListener recorded;
+        // A split right after a shorter message, before garbage that resembles a header, can't be decided.
+        decoder.feed(Bytes(bytes).first(at), recorded);
+        decoder.feed(Bytes(bytes).subspan(at), recorded);
+        decoder.drained(recorded);
+        expect_recorded(recorded, requests, GetParam(), "seed " + std::to_string(seed));
     }
 }
 
 TEST_P(EachGeneration, QueryAsTheFirstAndOnlyMessageIsToldWhenTheQueueIsDrained) {
     Decoder decoder;
-    Told told;
-    decoder.feed(bytes_of({request(3, 0)}, GetParam()), told);
-    decoder.drained(told);
-    expect_told(told, {request(3, 0)}, GetParam(), "one query");
+    RecordingListener recorded;
+    decoder.feed(bytes_of({request(3, 0)}, GetParam()), recorded);
+    decoder.drained(recorded);
+    expect_recorded(recorded, {request(3, 0)}, GetParam(), "one query");
     EXPECT_FALSE(decoder.wants_drained());
 }
 
@@ -169,27 +169,27 @@ TEST_P(EachGeneration, HalfAMessageAtTheEndCountsAsNone) {
     const auto first_two = std::vector(requests.begin(), requests.begin() + 2);
     for (size_t missing = 1; missing < size_of(GetParam()); ++missing) {
         Decoder decoder;
-        Told told;
-        decoder.feed(Bytes(bytes).first(bytes.size() - missing), told);
-        decoder.drained(told);
-        decoder.ended(told);
-        expect_told(told, first_two, GetParam(), std::to_string(missing) + " bytes are missing");
+        RecordingListener recorded;
+        decoder.feed(Bytes(bytes).first(bytes.size() - missing), recorded);
+        decoder.drained(recorded);
+        decoder.ended(recorded);
+        expect_recorded(recorded, first_two, GetParam(), std::to_string(missing) + " bytes are missing");
     }
 }
 
 TEST_P(EachGeneration, AnotherProcessNumberInLaterMessagesIsNoReasonToLoseTheThread) {
-    std::vector<Request> requests = {request(1, 1), request(1, 2, 99), request(2, 2, 1), request(1, 3)};
+    std::vector<WireRequest> requests = {request(1, 1), request(1, 2, 99), request(2, 2, 1), request(1, 3)};
     for (const bool pauses : {false, true}) {
         Decoder decoder;
-        Told told;
-        for (const Request& one : requests) {
-            decoder.feed(bytes_of({one}, GetParam()), told);
+        RecordingListener recorded;
+        for (const WireRequest& one : requests) {
+            decoder.feed(bytes_of({one}, GetParam()), recorded);
             if (pauses) {
-                decoder.drained(told);
+                decoder.drained(recorded);
             }
         }
-        decoder.drained(told);
-        expect_told(told, requests, GetParam(), pauses ? "with pauses" : "at once");
+        decoder.drained(recorded);
+        expect_recorded(recorded, requests, GetParam(), pauses ? "with pauses" : "at once");
     }
 }
 
@@ -199,68 +199,68 @@ INSTANTIATE_TEST_SUITE_P(Decoder, EachGeneration, testing::ValuesIn(kGenerations
 TEST(Decoder, ChoiceIsRevisedUpwardWhenTheRestComesLater) {
     const auto bytes = bytes_of({request(3, 0)}, Generation::bytes_144);
     Decoder decoder;
-    Told told;
-    decoder.feed(Bytes(bytes).first(72), told);
-    decoder.drained(told);
-    EXPECT_EQ(told.generations, std::vector{Generation::bytes_72});
-    decoder.feed(Bytes(bytes).subspan(72, 40), told);
-    decoder.drained(told);
-    EXPECT_EQ(told.generations, std::vector{Generation::bytes_112});
-    decoder.feed(Bytes(bytes).subspan(112), told);
-    decoder.drained(told);
-    EXPECT_EQ(told.generations, std::vector{Generation::bytes_144});
+    RecordingListener recorded;
+    decoder.feed(Bytes(bytes).first(72), recorded);
+    decoder.drained(recorded);
+    EXPECT_EQ(recorded.generations, std::vector{Generation::bytes_72});
+    decoder.feed(Bytes(bytes).subspan(72, 40), recorded);
+    decoder.drained(recorded);
+    EXPECT_EQ(recorded.generations, std::vector{Generation::bytes_112});
+    decoder.feed(Bytes(bytes).subspan(112), recorded);
+    decoder.drained(recorded);
+    EXPECT_EQ(recorded.generations, std::vector{Generation::bytes_144});
     const std::vector<std::pair<Generation, Generation>> expected = {
         {Generation::bytes_72, Generation::bytes_112}, {Generation::bytes_112, Generation::bytes_144}};
-    EXPECT_EQ(told.revisions, expected);
+    EXPECT_EQ(recorded.revisions, expected);
 }
 
 TEST(Decoder, TypesThatTheShortestGenerationLacksAreNeverOfIt) {
     const auto bytes = bytes_of({request(8, 1)}, Generation::bytes_144);
     Decoder decoder;
-    Told told;
-    decoder.feed(Bytes(bytes).first(72), told);
-    decoder.drained(told);
-    EXPECT_TRUE(told.requests.empty());
-    decoder.feed(Bytes(bytes).subspan(72), told);
-    decoder.drained(told);
-    expect_told(told, {request(8, 1)}, Generation::bytes_144, "a circular buffer");
+    RecordingListener recorded;
+    decoder.feed(Bytes(bytes).first(72), recorded);
+    decoder.drained(recorded);
+    EXPECT_TRUE(recorded.requests.empty());
+    decoder.feed(Bytes(bytes).subspan(72), recorded);
+    decoder.drained(recorded);
+    expect_recorded(recorded, {request(8, 1)}, Generation::bytes_144, "a circular buffer");
 }
 
 TEST(Decoder, WholePrefixOfAnOldTypeCountsAtTheEnd) {
     const auto bytes = bytes_of({request(1, 1)}, Generation::bytes_144);
     for (size_t length = 0; length < bytes.size(); ++length) {
         Decoder decoder;
-        Told told;
-        decoder.feed(Bytes(bytes).first(length), told);
-        decoder.ended(told);
-        EXPECT_EQ(told.requests.size(), length >= kShortest ? 1u : 0u) << length;
+        RecordingListener recorded;
+        decoder.feed(Bytes(bytes).first(length), recorded);
+        decoder.ended(recorded);
+        EXPECT_EQ(recorded.requests.size(), length >= kShortest ? 1u : 0u) << length;
     }
     const auto newer = bytes_of({request(8, 1)}, Generation::bytes_144);
     Decoder decoder;
-    Told told;
-    decoder.feed(Bytes(newer).first(100), told);
-    decoder.ended(told);
-    EXPECT_TRUE(told.requests.empty());
+    RecordingListener recorded;
+    decoder.feed(Bytes(newer).first(100), recorded);
+    decoder.ended(recorded);
+    EXPECT_TRUE(recorded.requests.empty());
 }
 
 TEST(Decoder, AStreamThatStartsWithNoTypeIsBrokenAndTellsNothing) {
     for (const int first : {0, 13, 255}) {
         std::vector<unsigned char> bytes(500, static_cast<unsigned char>(first));
         Decoder decoder;
-        Told told;
-        decoder.feed(bytes, told);
-        decoder.ended(told);
+        RecordingListener recorded;
+        decoder.feed(bytes, recorded);
+        decoder.ended(recorded);
         EXPECT_TRUE(decoder.is_broken());
-        EXPECT_TRUE(told.requests.empty());
+        EXPECT_TRUE(recorded.requests.empty());
     }
 }
 
 TEST(Decoder, AnUnknownTypeInTheMiddleIsToldAndTheNextMessageIsStillFound) {
-    const std::vector<Request> requests = {request(1, 1), request(1, 2), request(77, 3), request(2, 1)};
+    const std::vector<WireRequest> requests = {request(1, 1), request(1, 2), request(77, 3), request(2, 1)};
     Decoder decoder;
-    Told told;
-    decoder.feed(bytes_of(requests, Generation::bytes_144), told);
-    expect_told(told, requests, Generation::bytes_144, "type 77");
+    RecordingListener recorded;
+    decoder.feed(bytes_of(requests, Generation::bytes_144), recorded);
+    expect_recorded(recorded, requests, Generation::bytes_144, "type 77");
 }
 
 }  // namespace

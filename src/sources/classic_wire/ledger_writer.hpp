@@ -1,33 +1,46 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The ledger of a client of the classic wire, kept for it by who reads its messages: a segment like that of any tracked
-// process, in a memfd of this process, so that whoever reads segments shows this client too and needs not know.
+// The ledger of a client of the classic wire: a segment like that of any tracked process, in a memfd of this process.
+// Every reader of segments can therefore show this client too.
 //
-// The rules of a key are those of the AllocationClient (include/ttmem): a buffer that is reported again adds a reference and no
-// bytes, a free takes one away, and the bytes go with the last; each circular buffer is one of its own and is freed by its
-// size; a kernel counts once. What is unknown is counted, and nothing goes below zero. One thread writes.
+// The rules are those of segment/keyed_rules.hpp. A free of an unknown allocation is counted, and no counter goes below
+// zero. One thread writes.
+//
+// A ledger takes memory only for what it holds, page by page: 48 KiB and its ring at first, then at most 88 bytes per live
+// allocation (its slot, its entry here and its share of the hash table). Each page is taken from the budget first. An
+// allocation that finds none left is counted in the segment and not recorded.
 
-#include <boost/unordered/unordered_flat_map.hpp>
+#include <array>
 #include <memory>
 #include <optional>
 #include <vector>
 
 #include "base/error.hpp"
 #include "census/process.hpp"
-#include "segment/sole_writer.hpp"
+#include "segment/keyed_rules.hpp"
+#include "segment/segment_writer.hpp"
+#include "sources/classic_wire/ledger_budget.hpp"
+#include "sources/classic_wire/ledger_key.hpp"
 #include "sources/classic_wire/message.hpp"
+#include "sources/classic_wire/page_array.hpp"
 #include "sources/segments/attach.hpp"
 
 namespace ttmem::sources::classic_wire {
 
 class LedgerWriter {
 public:
-    // The ring is larger than a client's own: a socket brings events in bursts.
-    static constexpr segment::Sizes kSizes{segment::kMinNames, 1, 32'768, segment::kDefaultSlots};
+    static constexpr segment::Sizes kSizes{segment::kMinNames, 1, 8'192, segment::kDefaultSlots};
 
-    struct Made;
-    static base::Expected<Made> make(uint32_t pid, uint64_t start_time, const segment::Sizes& sizes = kSizes);
+    // The ring takes its memory at once. The more of the budget is used, the smaller are the rings of further ledgers, so that
+    // a user may have few clients with a long history or many with a short one.
+    static segment::Sizes sizes_for(const LedgerBudget& budget);
+
+    struct NewLedger;
+    // Fails with Error::Code::refused if the budget is used up. Without a budget there is no limit.
+    static base::Expected<NewLedger> make(uint32_t pid, uint64_t start_time,
+                                          const segment::Sizes& sizes = kSizes,
+                                          std::shared_ptr<LedgerBudget> budget = nullptr);
 
     ~LedgerWriter();
     LedgerWriter(const LedgerWriter&) = delete;
@@ -35,57 +48,68 @@ public:
 
     enum class Outcome : uint8_t { done, unknown_free, not_recorded };
 
-    // Of a type that changes what is held; others do nothing. `now_ns` is on the monotonic clock.
-    Outcome apply(const Request& request, uint64_t now_ns);
+    // Applies a message that allocates or frees, and ignores others. `now_ns` is on the monotonic clock.
+    Outcome apply(const WireRequest& request, uint64_t now_ns);
+
+    // The memory that it takes.
+    uint64_t bytes() const { return account_.taken(); }
 
 private:
-    enum class Class : uint8_t { buffer, cb, kernel };
+    using KeyedClass = segment::KeyedClass;
 
-    struct Key {
-        uint64_t id = 0;
-        uint64_t size = 0;  // of a circular buffer: a free names it by that too
-        uint8_t set = 0;
-        Class what = Class::buffer;
-
-        bool operator==(const Key&) const = default;
+    // Belongs to the slot with the same index. Slots are linked: the newest slot of each key in the list of a bucket, older
+    // slots of a key behind it, and free slots among themselves.
+    struct KeyedSlot {
+        uint64_t references : 63;
+        uint64_t has_other_kind : 1;  // some older slot of the key has another kind
+        uint32_t older;               // slot of the same key
+        uint32_t next;                // in the list of the bucket, or of free slots
     };
-    struct Hash {
-        size_t operator()(const Key& key) const;
-    };
-    // A live slot, and the next older one of the same key.
-    struct Link {
-        uint64_t references = 1;
-        uint32_t next = 0;
-        segment::Kind kind = segment::Kind::dram;
-    };
+    static_assert(sizeof(KeyedSlot) == 16);
+    // The slots of one key, as the rules access them.
+    class LedgerEntries;
 
-    LedgerWriter(unsigned char* memory, const segment::Sizes& sizes, uint32_t pid, uint64_t start_time);
+    LedgerWriter(unsigned char* memory, const segment::Sizes& sizes, uint32_t pid, uint64_t start_time,
+                 LedgerAccount account);
 
-    Outcome begin(const Request& request, Class what, uint32_t kind);
-    Outcome end(const Request& request, Class what);
-    Outcome unknown_free(const Request& request);
+    Outcome begin(const WireRequest& request, KeyedClass of, uint32_t kind);
+    Outcome end(const WireRequest& request, KeyedClass of);
+    Outcome unknown_free(const WireRequest& request);
     Outcome refuse(segment::Inexact why);
-    static Key key_of(const Request& request, uint8_t set, Class what);
-    std::optional<uint8_t> set_of(int32_t device);
-    std::optional<uint32_t> take_slot();
 
+    static LedgerKey key_of(const WireRequest& request, uint8_t set, KeyedClass of);
+    LedgerKey key_of(uint32_t slot) const;
+    segment::AllocationKind kind_of(uint32_t slot) const;
+    uint32_t* link_of(const LedgerKey& key);
+    std::optional<uint8_t> set_of(int32_t device) const;
+
+    // Each returns the reason if it fails.
+    std::optional<segment::Inexact> add_set(int32_t device);
+    std::optional<segment::Inexact> add_slots();
+    std::optional<segment::Inexact> provide(segment::RegionId id, uint64_t begin, uint64_t end);
+    bool grow_index(uint32_t slots);
+    bool grow_buckets(size_t count);
+
+    LedgerAccount account_;
     unsigned char* const memory_;
     const segment::Sizes sizes_;
-    segment::SoleWriter writer_;
+    segment::SegmentWriter writer_;
     const uint32_t label_;
-    std::vector<int32_t> devices_;  // by set, which is also the entry of the device table
-    boost::unordered_flat_map<Key, uint32_t, Hash> newest_;  // of each key, the slot that came last
-    std::vector<Link> links_;                                // by slot
-    std::vector<uint32_t> free_slots_;
-    uint32_t slots_used_ = 0;
-    uint64_t now_ = 0;  // of the message in hand
+    std::array<uint64_t, segment::kRegions>
+        provided_{};                // the end of the memory that a region has; an offset
+    std::vector<int32_t> devices_;  // by set, which is also the index in the device table
+    const LedgerKeyHash hash_;
+    PageArray<uint32_t> buckets_;  // the first slot of each list; the size is a power of two
+    PageArray<KeyedSlot> keyed_;   // by slot
+    uint32_t first_free_ = segment::kNoEntry;
+    uint64_t now_ = 0;  // time of the current message
 };
 
-// The writer, and the way to read what it writes.
-struct LedgerWriter::Made {
+// A writer, and a reader of the same segment.
+struct LedgerWriter::NewLedger {
     std::unique_ptr<LedgerWriter> writer;
     segment::Reader reader;
-    segments::FileId file;
+    segments::ExaminedFile file;
 };
 
 }  // namespace ttmem::sources::classic_wire

@@ -10,7 +10,7 @@ static_assert(std::endian::native == std::endian::little, "the wire is little en
 
 namespace {
 
-// ---- the layouts, as they lie on the wire ----------------------------------------------------------------------------
+// ---- wire layouts ---------------------------------------------------------------------------------------------------
 
 struct Start {
     uint8_t type;
@@ -54,7 +54,7 @@ static_assert(offsetof(DeviceInfo, dram_per_channel) == 24 && offsetof(DeviceInf
 static_assert(offsetof(DeviceInfo, is_available) == 32 && offsetof(DeviceInfo, devices) == 36);
 static_assert(offsetof(Layout144, ring_total) == 128);
 
-Start start_of(const Answer& answer) {
+Start start_of(const WireAnswer& answer) {
     Start start{};
     start.type = static_cast<uint8_t>(answer.type);
     start.device = answer.device;
@@ -67,13 +67,13 @@ Start start_of(const Answer& answer) {
     return start;
 }
 
-DeviceInfo info_of(const Answer& answer) {
+DeviceInfo info_of(const WireAnswer& answer) {
     return {answer.total_dram,       answer.total_l1,    answer.arch,         answer.dram_channels,
             answer.dram_per_channel, answer.l1_per_core, answer.is_available, answer.devices};
 }
 
-void take(Answer& answer, const Start& start) {
-    answer.type = static_cast<Type>(start.type);
+void take(WireAnswer& answer, const Start& start) {
+    answer.type = static_cast<MessageType>(start.type);
     answer.device = start.device;
     answer.process = start.process;
     answer.timestamp = start.timestamp;
@@ -83,7 +83,7 @@ void take(Answer& answer, const Start& start) {
     answer.trace = start.trace;
 }
 
-void take(Answer& answer, const DeviceInfo& info) {
+void take(WireAnswer& answer, const DeviceInfo& info) {
     answer.total_dram = info.total_dram;
     answer.total_l1 = info.total_l1;
     answer.arch = info.arch;
@@ -110,14 +110,14 @@ Message written(const Layout& layout) {
 
 }  // namespace
 
-Request decode_request(Bytes bytes) {
+WireRequest decode_request(Bytes bytes) {
     Start start;
     std::memcpy(&start, bytes.data(), offsetof(Start, dram));
     return {start.type,    start.device, start.size,     start.buffer_type,
             start.process, start.buffer, start.timestamp};
 }
 
-Message encode(const Request& request) {
+Message encode(const WireRequest& request) {
     Start start{};
     start.type = request.type;
     start.device = request.device;
@@ -129,7 +129,7 @@ Message encode(const Request& request) {
     return written(start);
 }
 
-Message encode(const Answer& answer, Generation generation) {
+Message encode(const WireAnswer& answer, Generation generation) {
     switch (generation) {
         case Generation::bytes_72:
             return written(start_of(answer));
@@ -142,8 +142,8 @@ Message encode(const Answer& answer, Generation generation) {
     return {};
 }
 
-Answer decode_answer(Bytes message, Generation generation) {
-    Answer answer;
+WireAnswer decode_answer(Bytes message, Generation generation) {
+    WireAnswer answer;
     switch (generation) {
         case Generation::bytes_72:
             take(answer, read<Start>(message));

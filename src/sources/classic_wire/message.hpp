@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The messages of the classic wire: fixed sizes, packed, little endian, with no length and no magic. Three generations are
-// in use, and nothing in a message says of which it is:
+// The messages of the classic wire: fixed sizes, packed, little endian, with no length and no magic. Three generations
+// are in use, and no message names its generation:
 //
-//     72 bytes    types 1 to 5, ends after the four amounts of a buffer's kinds
-//     112 bytes   the same, then what a device is
-//     144 bytes   the same as 72, then circular buffers and kernels, then what a device is, then the kernel ring
+//     72 bytes    types 1 to 5, ends after the amounts of the four buffer kinds
+//     112 bytes   the same, then the description of a device
+//     144 bytes   the same as 72, then circular buffers and kernels, the description of a device, and the kernel ring
 //
-// The first 72 bytes are the same in all. docs/CLASSIC_WIRE.md has the table for authors of clients.
+// The first 72 bytes are the same in all generations. docs/CLASSIC_WIRE.md has the table for authors of clients.
 
 #include <array>
 #include <cstddef>
@@ -27,7 +27,7 @@ constexpr size_t kShortest = 72;
 constexpr size_t kLongest = 144;
 constexpr size_t size_of(Generation generation) { return static_cast<size_t>(generation); }
 
-enum class Type : uint8_t {
+enum class MessageType : uint8_t {
     allocate = 1,
     free = 2,
     query = 3,
@@ -47,57 +47,58 @@ constexpr uint8_t kLastTypeOf72 = 5;
 
 constexpr bool is_type(uint8_t type) { return type >= kFirstType && type <= kLastType; }
 
-// The generation of 72 bytes is older than the types from 6 on.
+// The 72-byte generation is older than types 6 and above.
 constexpr bool has_type(Generation generation, uint8_t type) {
     return is_type(type) && (generation != Generation::bytes_72 || type <= kLastTypeOf72);
 }
 
-// ---- what a client sends: the same 40 bytes in all generations; the rest of its message says nothing ----------------
+// ---- requests: the same 40 bytes in all generations; the rest of the message is unused
+// -------------------------------
 
 constexpr size_t kDeviceOffset = 4;
 constexpr size_t kProcessOffset = 20;
 constexpr size_t kHeaderBytes = 24;  // type, device, size, buffer type, process
 
-struct Request {
-    uint8_t type = 0;  // a Type, or a number that no type has
+struct WireRequest {
+    uint8_t type = 0;  // a MessageType, or an unassigned number
     int32_t device = 0;
     uint64_t size = 0;
-    uint8_t buffer_type = 0;  // of a kernel: 0 application, 1 fabric, 2 dispatch
-    int32_t process = 0;      // what the client says: never believed
-    uint64_t buffer = 0;      // address, or the id of a circular buffer or of a kernel
+    uint8_t buffer_type = 0;  // for a kernel: 0 application, 1 fabric, 2 dispatch
+    int32_t process = 0;      // claimed by the client; not used
+    uint64_t buffer = 0;      // address, or id of a circular buffer or kernel
     uint64_t timestamp = 0;
 
-    bool operator==(const Request&) const = default;
+    bool operator==(const WireRequest&) const = default;
 };
 
-// `bytes` has at least the shortest message.
-Request decode_request(Bytes bytes);
+// `bytes` holds at least the shortest message.
+WireRequest decode_request(Bytes bytes);
 
-// ---- what a server answers ------------------------------------------------------------------------------------------
+// ---- answers --------------------------------------------------------------------------------------------------------
 
-struct Answer {
-    Type type = Type::response;
+struct WireAnswer {
+    MessageType type = MessageType::response;
     int32_t device = 0;
     int32_t process = 0;
     uint64_t timestamp = 0;
     // Requested bytes on the whole host.
     uint64_t dram = 0, l1 = 0, l1_small = 0, trace = 0, cb = 0, kernel = 0;
-    // What a device is; 0 where it is not known.
+    // The description of a device; 0 if unknown.
     uint64_t total_dram = 0, total_l1 = 0;
     uint32_t arch = 0;
     uint32_t dram_channels = 0, dram_per_channel = 0, l1_per_core = 0;
     uint32_t is_available = 0, devices = 0;
 
-    bool operator==(const Answer&) const = default;
+    bool operator==(const WireAnswer&) const = default;
 };
 
 using Message = std::array<unsigned char, kLongest>;
 
-// The first size_of(generation) bytes of the result are the message, the rest is 0.
-Message encode(const Answer& answer, Generation generation);
+// The first size_of(generation) bytes of the result are the message; the rest is 0.
+Message encode(const WireAnswer& answer, Generation generation);
 
-// A client's side, for tests and benchmarks. What a generation has no room for is left at 0.
-Message encode(const Request& request);
-Answer decode_answer(Bytes message, Generation generation);
+// The client's side, for tests and benchmarks. Fields that the generation lacks are 0.
+Message encode(const WireRequest& request);
+WireAnswer decode_answer(Bytes message, Generation generation);
 
 }  // namespace ttmem::sources::classic_wire

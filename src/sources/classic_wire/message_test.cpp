@@ -15,9 +15,9 @@ T at(const Message& message, size_t offset) {
     return value;
 }
 
-Answer full_answer() {
-    Answer answer;
-    answer.type = Type::device_info_response;
+WireAnswer full_answer() {
+    WireAnswer answer;
+    answer.type = MessageType::device_info_response;
     answer.device = 7;
     answer.process = 4711;
     answer.timestamp = 9;
@@ -50,7 +50,7 @@ TEST(Message, RequestFieldsStandWhereTheWireHasThem) {
     put(20, int32_t{4711});
     put(24, UINT64_MAX);
     put(32, uint64_t{77});
-    const Request expected{8, -1, uint64_t{1} << 40, 3, 4711, UINT64_MAX, 77};
+    const WireRequest expected{8, -1, uint64_t{1} << 40, 3, 4711, UINT64_MAX, 77};
     EXPECT_EQ(decode_request(message), expected);
     EXPECT_EQ(encode(expected), message);
 }
@@ -85,7 +85,7 @@ TEST(Message, AnswerOf112BytesHasTheDeviceRightAfterTheAmounts) {
 
 TEST(Message, WhatAGenerationHasRoomForSurvivesTheWay) {
     for (const Generation generation : kGenerations) {
-        Answer expected = full_answer();
+        WireAnswer expected = full_answer();
         if (generation != Generation::bytes_144) {
             expected.cb = expected.kernel = 0;
         }

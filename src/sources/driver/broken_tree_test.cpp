@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Trees of drivers and devices that are not well, or on their way out: what is not known is absent, and never wrong.
+// Trees of drivers and devices that are broken or being removed. Unknown values must be absent, never wrong.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -30,7 +30,7 @@ protected:
         return driver && driver->devices.size() == 1 ? driver->devices[0] : not_one;
     }
 
-    // Where a value comes from, and how to have it forgotten.
+    // The file of a value, and a function that clears the value.
     struct Value {
         fs::path file;
         std::function<void(DriverDevice&)> forget;
@@ -199,7 +199,7 @@ TEST_F(BrokenTree, ADeviceWhoseLinkLeadsNowhereKeepsItsOwnValues) {
     EXPECT_EQ(read_one(), expected) << "a link to itself";
 }
 
-TEST_F(BrokenTree, ABdfIsOnlyWhatHasTheShapeOfOne) {
+TEST_F(BrokenTree, ATextOfAnotherShapeIsNoBdf) {
     const std::vector<std::pair<std::string, bool>> cases = {
         {"0000:c1:00.0", true},   {"10000:01:1f.7", true},
         {"0000:01:00:0", false},  {"0000.01:00.0", false},
@@ -244,7 +244,7 @@ TEST_F(BrokenTree, ADeviceThatVanishesBetweenTwoLooksIsNotListedAndComesBackWith
     EXPECT_EQ(reader.read()->devices.at(0).telemetry.is_alive, std::nullopt);
 }
 
-// Each value is what it was or absent, whenever its file goes away.
+// Each value must be either correct or absent, at whatever moment its file is removed.
 TEST_F(BrokenTree, ADeviceThatVanishesDuringALookShowsNothingWrong) {
     const DriverDevice whole = read_one();
     std::atomic<bool> is_over{false};

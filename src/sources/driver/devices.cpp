@@ -17,8 +17,8 @@ constexpr uint64_t kVendor = 0x1e52;
 constexpr uint64_t kWormhole = 0x401e;
 constexpr uint64_t kBlackhole = 0xb140;
 
-// A device that fell off the bus, or is being reset, answers each read with ones; the driver may scale them and
-// cut them to 32 bits before they get here. No chip has such values, so beyond these bounds there is none.
+// A device that fell off the bus or is being reset answers each read with all ones. The driver may scale the value and
+// truncate it to 32 bits. No chip reaches these bounds, so a value beyond them is treated as absent.
 constexpr double kMostDegrees = 300;
 constexpr double kLeastDegrees = -100;
 constexpr double kMostVolts = 20;
@@ -35,12 +35,12 @@ std::optional<uint32_t> id_of(std::string_view name) {
         return std::nullopt;
     }
     name.remove_prefix(kPrefix.size());
-    const bool is_written_otherwise =
-        name.size() > 1 && name[0] == '0';  // else two names would mean the same
+    // Each device has one name: leading zeros are rejected.
+    const bool is_written_otherwise = name.size() > 1 && name[0] == '0';
     return is_written_otherwise ? std::nullopt : parse_number<uint32_t>(name);
 }
 
-// "0000:01:00.0"; the domain has more digits behind some bridges.
+// A PCI address like "0000:01:00.0". The domain has more digits behind some bridges.
 bool is_bdf(std::string_view text) {
     if (text.size() < 12 || text.size() > 16) {
         return false;
@@ -66,7 +66,7 @@ std::optional<std::string> arch_of(const Folder& pci) {
                                   : std::nullopt;
 }
 
-// The driver writes ids as hex digits. All zeros or all ones are no id: the firmware has none, or does not answer.
+// The driver writes ids as hex digits. All zeros or all ones mean that the firmware has no id or does not answer.
 std::optional<uint64_t> parse_id(std::string_view text) {
     const auto value = parse_hex(text);
     return value && *value != 0 && *value != UINT64_MAX ? value : std::nullopt;
@@ -109,7 +109,7 @@ census::PcieLink read_link(const Folder& pci) {
             read_number<uint32_t>(pci, "max_link_width", 1, kMostLanes)};
 }
 
-// Sensors count in thousandths and millionths of the units that people read.
+// Sensors report thousandths or millionths of the unit.
 std::optional<double> read_sensor(const Folder& sensors, const std::string& name, double parts, double least,
                                   double most) {
     const auto value = read_number<int64_t>(sensors, name);
@@ -131,7 +131,7 @@ void read_sensors(const Folder& sensors, census::Telemetry& telemetry) {
     telemetry.fan_rpm = read_number<uint32_t>(sensors, "fan1_input", 0, kMostRpm);
 }
 
-// The sensors are below the PCI device; where they are not, among all of the host those that lead back to it.
+// Finds the sensors below the PCI device, or else among all sensors of the host by their link back to the device.
 std::optional<Folder> find_sensors(const Folder& pci, const std::string& sys) {
     const auto own = pci.below("hwmon");
     for (const std::string& name : own ? own->names() : std::vector<std::string>()) {
@@ -152,8 +152,8 @@ std::optional<Folder> find_sensors(const Folder& pci, const std::string& sys) {
     return std::nullopt;
 }
 
-void read_attributes(const Folder& folder, DeviceLook& look) {
-    census::DriverDevice& device = look.device;
+void read_attributes(const Folder& folder, DeviceReading& reading) {
+    census::DriverDevice& device = reading.device;
     device.asic_id = read_asic_id(folder);
     device.board = read_board(folder);
     device.facts.serial = read_serial(folder);
@@ -162,7 +162,7 @@ void read_attributes(const Folder& folder, DeviceLook& look) {
     device.telemetry.axiclk_mhz = read_number<uint32_t>(folder, "tt_axiclk", 0, kMostMegahertz);
     device.telemetry.arcclk_mhz = read_number<uint32_t>(folder, "tt_arcclk", 0, kMostMegahertz);
     device.telemetry.thermal_trips = read_number<uint32_t>(folder, "tt_therm_trip_count", 0, kMostTrips);
-    look.heartbeat = read_number<uint32_t>(folder, "tt_heartbeat");
+    reading.heartbeat = read_number<uint32_t>(folder, "tt_heartbeat");
 }
 
 void read_pci(const Folder& pci, const std::string& sys, census::DriverDevice& device) {
@@ -178,29 +178,29 @@ void read_pci(const Folder& pci, const std::string& sys, census::DriverDevice& d
 
 }  // namespace
 
-std::optional<std::vector<DeviceLook>> look_at_devices(const std::string& sys) {
+std::optional<std::vector<DeviceReading>> read_devices(const std::string& sys) {
     const auto devices = Folder::open(sys + "/class/tenstorrent");
     if (!devices) {
         return std::nullopt;
     }
-    std::vector<DeviceLook> looks;
+    std::vector<DeviceReading> readings;
     for (const std::string& name : devices->names()) {
         const auto id = id_of(name);
         const auto folder = id ? devices->below(name) : std::nullopt;
         if (!folder) {
             continue;
         }
-        DeviceLook look;
-        look.device.id = *id;
-        read_attributes(*folder, look);
+        DeviceReading reading;
+        reading.device.id = *id;
+        read_attributes(*folder, reading);
         if (const auto pci = folder->below("device")) {
-            read_pci(*pci, sys, look.device);
+            read_pci(*pci, sys, reading.device);
         }
-        looks.push_back(std::move(look));
+        readings.push_back(std::move(reading));
     }
-    std::sort(looks.begin(), looks.end(),
-              [](const DeviceLook& a, const DeviceLook& b) { return a.device.id < b.device.id; });
-    return looks;
+    std::sort(readings.begin(), readings.end(),
+              [](const DeviceReading& a, const DeviceReading& b) { return a.device.id < b.device.id; });
+    return readings;
 }
 
 }  // namespace ttmem::sources::driver

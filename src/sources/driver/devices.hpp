@@ -10,14 +10,14 @@
 
 namespace ttmem::sources::driver {
 
-// A device as it is at one look. Whether its heart beats takes two.
-struct DeviceLook {
+// The state of a device in one read. Detecting whether its firmware is alive takes two reads.
+struct DeviceReading {
     census::DriverDevice device;
     std::optional<uint32_t> heartbeat;
 };
 
-// The devices that the driver shows below `sys` (/sys), by id. One that is gone is not among them; one that is
-// being reset is, with what it still says. Nothing where no driver is loaded.
-std::optional<std::vector<DeviceLook>> look_at_devices(const std::string& sys);
+// Reads the devices that the driver shows below `sys` (/sys), ordered by id. A removed device is missing. A device that
+// is being reset is present, with the values that it still reports. Returns nothing if no driver is loaded.
+std::optional<std::vector<DeviceReading>> read_devices(const std::string& sys);
 
 }  // namespace ttmem::sources::driver

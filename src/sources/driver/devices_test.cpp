@@ -36,7 +36,7 @@ DriverDevice wormhole(const std::string& board, const std::string& serial) {
     telemetry.aiclk_mhz = 1000;
     telemetry.axiclk_mhz = 900;
     telemetry.arcclk_mhz = 540;
-    return device;  // it has no fan of its own, and counts no trips
+    return device;  // it has no fan, and does not count thermal trips
 }
 
 DriverDevice blackhole() {
@@ -66,8 +66,8 @@ DriverDevice blackhole() {
 TEST(Devices, AreWhatTheDriverSaysOfThem) {
     const std::vector<std::pair<Board, DriverDevice>> cases = {
         {Board::n150, wormhole("n150", "0100018811703001")},
-        {Board::n300,
-         wormhole("n300", "0100014511702001")},  // its second chip is remote, and not the driver's to know
+        // The second chip is remote, and unknown to the driver.
+        {Board::n300, wormhole("n300", "0100014511702001")},
         {Board::p150, blackhole()},
     };
     for (const auto& [board, expected] : cases) {
@@ -97,7 +97,7 @@ TEST(Devices, OfAHostComeInTheOrderOfTheirNumbersEachWithItsOwnFacts) {
         ASSERT_THAT(driver->devices, SizeIs(c.count)) << c.name;
         std::set<uint64_t> asics;
         for (uint32_t id = 0; id < c.count; ++id) {
-            EXPECT_EQ(driver->devices[id].id, id);  // 10 after 9, though names go otherwise
+            EXPECT_EQ(driver->devices[id].id, id);  // numeric order: 10 follows 9
             EXPECT_EQ(driver->devices[id].board, c.name);
             EXPECT_EQ(driver->devices[id].asic_id, 0xa51c'0000'0000'0001 + id);
             EXPECT_EQ(driver->devices[id].telemetry.temperature_c, 48.312);
@@ -111,7 +111,7 @@ TEST(Devices, OfAHostComeInTheOrderOfTheirNumbersEachWithItsOwnFacts) {
 TEST(Devices, ThatHaveOneAsicIdTogetherHaveNoneAndStayApart) {
     const TemporaryFolder folder;
     const Tree tree = make_tree(folder.path, Board::t3000);
-    write_file(tree.attributes(2) / "tt_asic_id", "A51C000000000001\n");  // that of device 0
+    write_file(tree.attributes(2) / "tt_asic_id", "A51C000000000001\n");  // the id of device 0
     const auto driver = DriverTree(tree.roots()).read();
     ASSERT_THAT(driver->devices, SizeIs(4));
     EXPECT_EQ(driver->devices[0].asic_id, std::nullopt);
@@ -149,14 +149,14 @@ TEST(Devices, FindTheirSensorsAmongAllOfTheHostWhereTheyHaveNoneOfTheirOwn) {
         write_file(all / ("hwmon" + std::to_string(9 - id)) / "temp1_input",
                    std::to_string(40'000 + id * 1000));
     }
-    write_file(all / "hwmon0/name", "nvme\n");  // another chip that leads to the same device
+    write_file(all / "hwmon0/name", "nvme\n");  // another chip that links to the same device
     write_file(all / "hwmon0/temp1_input", "99000\n");
     fs::create_directory_symlink(tree.pci(0), all / "hwmon0/device");
-    const auto looks = look_at_devices(tree.roots().sys);
-    ASSERT_TRUE(looks);
-    ASSERT_THAT(*looks, SizeIs(4));
+    const auto readings = read_devices(tree.roots().sys);
+    ASSERT_TRUE(readings);
+    ASSERT_THAT(*readings, SizeIs(4));
     for (uint32_t id = 0; id < 4; ++id) {
-        EXPECT_EQ((*looks)[id].device.telemetry.temperature_c, 40.0 + id);
+        EXPECT_EQ((*readings)[id].device.telemetry.temperature_c, 40.0 + id);
     }
 }
 

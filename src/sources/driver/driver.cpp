@@ -14,7 +14,7 @@ namespace ttmem::sources::driver {
 
 namespace {
 
-// An ASIC id that two devices have names neither of them: under it one would stand for both.
+// An ASIC id that two devices report identifies neither of them, so both lose it.
 void drop_shared_asic_ids(std::vector<census::DriverDevice>& devices) {
     std::map<uint64_t, size_t> owners;
     for (const census::DriverDevice& device : devices) {
@@ -29,22 +29,22 @@ void drop_shared_asic_ids(std::vector<census::DriverDevice>& devices) {
 
 }  // namespace
 
-DriverTree::DriverTree(Roots roots, Clock clock)
+DriverTree::DriverTree(Roots roots, TimeFunction clock)
     : roots_(std::move(roots)), clock_(std::move(clock)), proc_(roots_.proc) {}
 
 std::shared_ptr<const census::Driver> DriverTree::read() {
     const Heartbeats::Time began = clock_();
-    auto looks = look_at_devices(roots_.sys);
-    heartbeats_.start_look(began, clock_());
-    if (!looks) {
+    auto readings = read_devices(roots_.sys);
+    heartbeats_.start_read(began, clock_());
+    if (!readings) {
         return nullptr;
     }
     auto driver = std::make_shared<census::Driver>();
     std::vector<uint32_t> ids;
-    for (DeviceLook& look : *looks) {
-        look.device.telemetry.is_alive = heartbeats_.see(look.device.id, look.heartbeat);
-        ids.push_back(look.device.id);
-        driver->devices.push_back(std::move(look.device));
+    for (DeviceReading& reading : *readings) {
+        reading.device.telemetry.is_alive = heartbeats_.update(reading.device.id, reading.heartbeat);
+        ids.push_back(reading.device.id);
+        driver->devices.push_back(std::move(reading.device));
     }
     drop_shared_asic_ids(driver->devices);
     driver->holders = find_holders(ids, proc_, roots_.proc, roots_.dev);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What the kernel driver tells about this host without any device being opened: /sys/class/tenstorrent and what
-// it leads to, and who holds the devices.
+// Reads what the kernel driver reports about this host without opening a device: /sys/class/tenstorrent, the folders
+// that it links to, and the processes that have devices open.
 //
-//   files       a value out of a file, or nothing
-//   devices     what each device is, and what its sensors say
-//   heartbeats  whether its firmware lives, which takes two looks
-//   holders     the processes that have it open
+//   files       reads one value from a file
+//   devices     properties and sensors of each device
+//   heartbeats  whether the firmware is alive, which takes two reads
+//   holders     the processes that have a device open
 
 #include <chrono>
 #include <functional>
@@ -26,19 +26,19 @@ struct Roots {
     std::string dev = "/dev";
 };
 
-// Remembers heartbeats from look to look. Never opens a device. One thread at a time.
+// Remembers heartbeats between reads. Never opens a device. Not thread-safe.
 class DriverTree {
 public:
-    using Clock = std::function<Heartbeats::Time()>;
+    using TimeFunction = std::function<Heartbeats::Time()>;
 
-    explicit DriverTree(Roots roots = {}, Clock clock = std::chrono::steady_clock::now);
+    explicit DriverTree(Roots roots = {}, TimeFunction clock = std::chrono::steady_clock::now);
 
-    // Nothing where no driver is loaded.
+    // Returns null if no driver is loaded.
     std::shared_ptr<const census::Driver> read();
 
 private:
     Roots roots_;
-    Clock clock_;
+    TimeFunction clock_;
     Proc proc_;
     Heartbeats heartbeats_;
 };

@@ -15,7 +15,7 @@ namespace ttmem::sources::driver {
 
 namespace {
 
-constexpr size_t kMostOfAValue = 4096;  // the kernel gives no more than a page
+constexpr size_t kMostOfAValue = 4096;  // the kernel returns at most one page
 constexpr size_t kMostOfAWord = 64;
 
 bool is_letter_or_digit(char c) {
@@ -35,7 +35,7 @@ std::optional<Folder> Folder::below(const std::string& name) const {
 }
 
 std::optional<std::string> Folder::read(const std::string& name, size_t limit) const {
-    // Looked at before it is opened: opening a device would be felt by it.
+    // Check the type before opening: opening a device node has side effects on the device.
     struct stat info {};
     if (fstatat(folder_.get(), name.c_str(), &info, 0) != 0 || !S_ISREG(info.st_mode)) {
         return std::nullopt;
@@ -52,7 +52,7 @@ std::optional<std::string> Folder::read(const std::string& name, size_t limit) c
 }
 
 std::vector<std::string> Folder::names(size_t most) const {
-    // Opened once more, as two that go through the same descriptor would share their place in it.
+    // Open the folder again: two iterations over the same descriptor would share their position.
     const int file = openat(folder_.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     const std::unique_ptr<DIR, int (*)(DIR*)> entries(file < 0 ? nullptr : fdopendir(file), closedir);
     std::vector<std::string> result;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Reading small values out of a kernel's tree of files. What is not there, does not answer or makes no sense is absent:
-// devices are reset and taken away while somebody looks.
+// Reads small values from the kernel's file trees. A value that is missing, unreadable or implausible is absent:
+// devices are reset and removed during a read.
 
 #include <charconv>
 #include <cstddef>
@@ -17,20 +17,21 @@
 
 namespace ttmem::sources::driver {
 
-// A folder held open: whatever is read through it is of the device that was there when it was opened.
+// A folder that is held open. All reads refer to the device that existed when the folder was opened.
 class Folder {
 public:
     static std::optional<Folder> open(const std::string& path);
-    std::optional<Folder> below(const std::string& name) const;  // links are followed
+    std::optional<Folder> below(const std::string& name) const;  // follows links
 
-    // The whole text of a file, if that is a plain one and holds at most `limit` bytes.
+    // The whole text of a file, if it is a regular file of at most `limit` bytes.
     std::optional<std::string> read(const std::string& name, size_t limit) const;
 
     static constexpr size_t kMostNames = 4096;
-    std::vector<std::string> names(
-        size_t most = kMostNames) const;  // in order; of more than `most` only some
+    // Sorted. If there are more than `most` entries, only some are returned.
+    std::vector<std::string> names(size_t most = kMostNames) const;
 
-    std::string own_name() const;  // the last part of where it really is; "" where nobody says
+    // The last component of the resolved path, or "" if the kernel does not report it.
+    std::string own_name() const;
     bool is_same(const Folder& other) const;
 
 private:
@@ -39,7 +40,7 @@ private:
     base::Descriptor folder_;
 };
 
-// The text must be the number and nothing else.
+// The text must be exactly one number.
 template <class Number>
 std::optional<Number> parse_number(std::string_view text, Number least = std::numeric_limits<Number>::min(),
                                    Number most = std::numeric_limits<Number>::max()) {
@@ -49,10 +50,10 @@ std::optional<Number> parse_number(std::string_view text, Number least = std::nu
     return is_whole && value >= least && value <= most ? std::optional(value) : std::nullopt;
 }
 
-// With "0x" before it or without.
+// Accepts an optional "0x" prefix.
 std::optional<uint64_t> parse_hex(std::string_view text);
 
-// The one line that a file holds, without its end; absent where it is empty.
+// The single line in a file, without its end; absent if empty.
 std::optional<std::string> read_line(const Folder& folder, const std::string& name);
 
 template <class Number>
@@ -65,7 +66,7 @@ std::optional<Number> read_number(const Folder& folder, const std::string& name,
 
 std::optional<uint64_t> read_hex(const Folder& folder, const std::string& name);
 
-// A name or a version: letters, digits and what joins them, and not long.
+// A name or a version: a short text of letters, digits and separators.
 std::optional<std::string> read_word(const Folder& folder, const std::string& name);
 
 }  // namespace ttmem::sources::driver

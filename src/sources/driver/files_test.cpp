@@ -29,7 +29,7 @@ TEST_F(Files, ANumberIsTheWholeLineOrNothing) {
     const std::vector<std::pair<std::string, std::optional<uint32_t>>> cases = {
         {"0\n", 0},
         {"1000\n", 1000},
-        {"1000", 1000},  // no end of line
+        {"1000", 1000},  // no newline at the end
         {"4294967295\n", 4294967295},
         {"4294967296\n", {}},
         {"99999999999999999999999\n", {}},
@@ -113,7 +113,7 @@ TEST_F(Files, WhatIsNoPlainFileOrDoesNotAnswerIsAbsent) {
     ASSERT_EQ(mkfifo((place_.path / "fifo").c_str(), 0600), 0);
     OpenWatch watch(place_.path / "fifo");
     EXPECT_EQ(read_line(folder(), "fifo"), std::nullopt);
-    EXPECT_FALSE(watch.was_opened());  // nor would a device have been
+    EXPECT_FALSE(watch.was_opened());  // a device would not have been opened either
     fs::create_symlink("/proc/self/mem", place_.path / "eio");
     EXPECT_EQ(read_line(folder(), "eio"), std::nullopt);
 }
@@ -128,7 +128,7 @@ TEST_F(Files, AFolderIsCutAtTheLimit) {
     for (int i = 0; i < 10; ++i) {
         fs::create_symlink("x", place_.path / std::to_string(i));
     }
-    EXPECT_THAT(folder().names(12), SizeIs(12));  // with itself and the one above
+    EXPECT_THAT(folder().names(12), SizeIs(12));  // "." and ".." count
     EXPECT_THAT(folder().names(11), SizeIs(11));
 }
 

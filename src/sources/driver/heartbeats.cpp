@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sources/driver/heartbeats.hpp"
 
+#include <cassert>
 #include <utility>
 
 namespace ttmem::sources::driver {
 
-void Heartbeats::start_look(Time began, Time ended) {
+void Heartbeats::start_read(Time began, Time ended) {
+    assert(began <= ended);
     began_ = began;
     ended_ = ended;
     before_ = std::exchange(hearts_, {});
 }
 
-std::optional<bool> Heartbeats::see(uint32_t device, std::optional<uint32_t> counter) {
+std::optional<bool> Heartbeats::update(uint32_t device, std::optional<uint32_t> counter) {
     if (!counter) {
         return std::nullopt;
     }

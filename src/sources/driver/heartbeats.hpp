@@ -8,27 +8,27 @@
 
 namespace ttmem::sources::driver {
 
-// Tells hearts that beat from hearts that stand still, from look to look.
+// Detects across reads whether the heartbeat counter of each device advances.
 class Heartbeats {
 public:
     using Time = std::chrono::steady_clock::time_point;
 
-    // We assume that a firmware which lives counts on several times a second, so that standing still for this
-    // long means that it is stuck.
+    // Live firmware is assumed to increment its counter several times per second. A counter that stays the same for
+    // this long means that the firmware is stuck.
     static constexpr std::chrono::seconds kStuckAfter{1};
 
-    // What is seen from here on was read between these two, and no heart is called stuck for a look that took
-    // long. A device that is not seen until the next look is forgotten.
-    void start_look(Time began, Time ended);
+    // Starts a read. The counters passed to update() were read between `began` and `ended`, so a slow read does not make a
+    // device look stuck. A device that is not passed before the next read is forgotten.
+    void start_read(Time began, Time ended);
 
-    // True where the counter has changed (back too: the device was reset), false where it stands still for long enough,
-    // and what was known before where the looks are too close to each other to tell.
-    std::optional<bool> see(uint32_t device, std::optional<uint32_t> counter);
+    // Returns true if the counter has changed (a decrease means that the device was reset), false if it has not changed
+    // for kStuckAfter, and the previous result if the reads are too close together to decide.
+    std::optional<bool> update(uint32_t device, std::optional<uint32_t> counter);
 
 private:
     struct Heart {
         uint32_t counter = 0;
-        Time since;  // it was this by then
+        Time since;  // the counter had this value by then
         std::optional<bool> is_alive;
     };
 

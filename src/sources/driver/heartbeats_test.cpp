@@ -11,7 +11,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-struct Look {
+struct Reading {
     int at_ms;
     std::optional<uint32_t> counter;
     std::optional<bool> is_alive;
@@ -19,17 +19,18 @@ struct Look {
 
 struct Case {
     std::string fact;
-    std::vector<Look> looks;
+    std::vector<Reading> readings;
 };
 
-TEST(Heartbeats, TellAHeartThatBeatsFromOneThatStandsStill) {
+TEST(Heartbeats, DistinguishAnAdvancingCounterFromAStuckOne) {
     const std::vector<Case> cases = {
-        {"one look tells nothing", {{0, 5, {}}}},
+        {"one read decides nothing", {{0, 5, {}}}},
         {"a counter that counts", {{0, 5, {}}, {1000, 6, true}, {2000, 9, true}}},
-        {"one that stands still", {{0, 5, {}}, {1000, 5, false}, {2000, 5, false}}},
+        {"a counter that is stuck", {{0, 5, {}}, {1000, 5, false}, {2000, 5, false}}},
         {"one that stops and goes on", {{0, 5, {}}, {1000, 6, true}, {2000, 6, false}, {3000, 7, true}}},
-        {"looks too close to tell", {{0, 5, {}}, {400, 5, {}}, {999, 5, {}}, {1000, 5, false}}},
-        {"close looks keep what was known", {{0, 5, {}}, {100, 6, true}, {200, 6, true}, {1100, 6, false}}},
+        {"reads too close to decide", {{0, 5, {}}, {400, 5, {}}, {999, 5, {}}, {1000, 5, false}}},
+        {"close reads keep the previous result",
+         {{0, 5, {}}, {100, 6, true}, {200, 6, true}, {1100, 6, false}}},
         {"a reset sets it back", {{0, 500, {}}, {1000, 1, true}}},
         {"it wraps", {{0, 4294967295, {}}, {1000, 0, true}}},
         {"it was never there", {{0, {}, {}}, {1000, {}, {}}}},
@@ -38,39 +39,40 @@ TEST(Heartbeats, TellAHeartThatBeatsFromOneThatStandsStill) {
     };
     for (const Case& c : cases) {
         Heartbeats hearts;
-        for (const Look& look : c.looks) {
-            const Heartbeats::Time now{milliseconds(look.at_ms)};
-            hearts.start_look(now, now);
-            EXPECT_EQ(hearts.see(3, look.counter), look.is_alive) << c.fact << ", at " << look.at_ms << " ms";
+        for (const Reading& reading : c.readings) {
+            const Heartbeats::Time now{milliseconds(reading.at_ms)};
+            hearts.start_read(now, now);
+            EXPECT_EQ(hearts.update(3, reading.counter), reading.is_alive)
+                << c.fact << ", at " << reading.at_ms << " ms";
         }
     }
 }
 
-TEST(Heartbeats, ADeviceThatALookDidNotSeeIsForgotten) {
+TEST(Heartbeats, ADeviceMissingFromAReadIsForgotten) {
     Heartbeats hearts;
     for (const int seconds : {0, 1}) {
         const Heartbeats::Time now{std::chrono::seconds(seconds)};
-        hearts.start_look(now, now);
-        hearts.see(0, 7);
-        hearts.see(1, 7);
+        hearts.start_read(now, now);
+        hearts.update(0, 7);
+        hearts.update(1, 7);
     }
     const Heartbeats::Time later{std::chrono::seconds(2)};
-    hearts.start_look(later, later);
-    EXPECT_EQ(hearts.see(1, 7), false);
-    hearts.start_look(later, later);
-    EXPECT_EQ(hearts.see(0, 7), std::nullopt);
-    EXPECT_EQ(hearts.see(1, 7), false);
+    hearts.start_read(later, later);
+    EXPECT_EQ(hearts.update(1, 7), false);
+    hearts.start_read(later, later);
+    EXPECT_EQ(hearts.update(0, 7), std::nullopt);
+    EXPECT_EQ(hearts.update(1, 7), false);
 }
 
-TEST(Heartbeats, ALookThatTookLongMakesNobodyStuck) {
+TEST(Heartbeats, ASlowReadMakesNoDeviceStuck) {
     Heartbeats hearts;
     const Heartbeats::Time start{};
-    hearts.start_look(start, start + milliseconds(900));  // the counter may have been read as late as that
-    hearts.see(0, 7);
-    hearts.start_look(start + milliseconds(1000), start + milliseconds(2500));
-    EXPECT_EQ(hearts.see(0, 7), std::nullopt);
-    hearts.start_look(start + milliseconds(1900), start + milliseconds(1900));
-    EXPECT_EQ(hearts.see(0, 7), false);
+    hearts.start_read(start, start + milliseconds(900));  // the counter may have been read as late as this
+    hearts.update(0, 7);
+    hearts.start_read(start + milliseconds(1000), start + milliseconds(2500));
+    EXPECT_EQ(hearts.update(0, 7), std::nullopt);
+    hearts.start_read(start + milliseconds(1900), start + milliseconds(1900));
+    EXPECT_EQ(hearts.update(0, 7), false);
 }
 
 }  // namespace

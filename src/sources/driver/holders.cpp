@@ -14,19 +14,19 @@ namespace ttmem::sources::driver {
 
 namespace {
 
-constexpr size_t kMostOfAList = size_t{4} << 20;  // half a million descriptors
+constexpr size_t kMostOfAList = size_t{4} << 20;  // room for half a million descriptors
 
-// Each process, and the devices that it has open.
-using Open = std::map<uint32_t, std::set<uint32_t>>;
+// Maps each process to the devices that it has open.
+using DevicesByProcess = std::map<uint32_t, std::set<uint32_t>>;
 
-// Whether the driver said who holds the device.
-bool add_from_driver(uint32_t device, const Folder& driver, Open& open) {
+// Returns false if the driver does not list the holders of the device.
+bool add_from_driver(uint32_t device, const Folder& driver, DevicesByProcess& open) {
     const auto list = driver.read(std::to_string(device) + "/pids", kMostOfAList);
     std::string_view rest = list ? std::string_view(*list) : std::string_view();
     while (!rest.empty()) {
         const std::string_view line = rest.substr(0, rest.find('\n'));
         rest.remove_prefix(std::min(rest.size(), line.size() + 1));
-        // A process that this pid namespace does not see has no number in it: the driver writes 0.
+        // The driver writes 0 for a process outside this pid namespace.
         if (const auto pid = parse_number<uint32_t>(line, 1)) {
             open[*pid].insert(device);
         }
@@ -35,7 +35,7 @@ bool add_from_driver(uint32_t device, const Folder& driver, Open& open) {
 }
 
 void add_from_descriptors(const std::set<uint32_t>& devices, const Proc& proc, const std::string& dev_root,
-                          Open& open) {
+                          DevicesByProcess& open) {
     const std::string prefix = dev_root + "/tenstorrent/";
     for (const uint32_t pid : proc.pids()) {
         const auto folder = proc.open(pid);
@@ -56,16 +56,16 @@ void add_from_descriptors(const std::set<uint32_t>& devices, const Proc& proc, c
 
 std::vector<census::Holder> find_holders(const std::vector<uint32_t>& devices, const Proc& proc,
                                          const std::string& proc_root, const std::string& dev_root) {
-    Open open;
-    std::set<uint32_t> untold;
+    DevicesByProcess open;
+    std::set<uint32_t> unlisted;
     const auto driver = Folder::open(proc_root + "/driver/tenstorrent");
     for (const uint32_t device : devices) {
         if (!driver || !add_from_driver(device, *driver, open)) {
-            untold.insert(device);
+            unlisted.insert(device);
         }
     }
-    if (!untold.empty()) {
-        add_from_descriptors(untold, proc, dev_root, open);
+    if (!unlisted.empty()) {
+        add_from_descriptors(unlisted, proc, dev_root, open);
     }
 
     std::vector<census::Holder> holders;

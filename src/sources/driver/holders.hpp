@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Which processes have a device open. The driver lists the process that opened it: whoever has the descriptor
-// from a parent is not listed, while the parent is for as long as the descriptor lives.
+// Finds the processes that have a device open. The driver lists the process that opened the device. A child that
+// inherited the descriptor is not listed; its parent is listed until the descriptor is closed.
 
 #include <cstdint>
 #include <string>
@@ -13,8 +13,9 @@
 
 namespace ttmem::sources::driver {
 
-// The holders of `devices` (numbers of /dev/tenstorrent), by pid: from <proc>/driver/tenstorrent/N/pids, and where
-// a device has no such file from the links below <proc>/PID/fd, as far as those may be read. No link is followed.
+// Returns the holders of `devices` (numbers in /dev/tenstorrent), ordered by pid. The source is
+// <proc>/driver/tenstorrent/N/pids or, if a device has no such file, the readable links below <proc>/PID/fd. No link is
+// followed.
 std::vector<census::Holder> find_holders(const std::vector<uint32_t>& devices, const Proc& proc,
                                          const std::string& proc_root, const std::string& dev_root);
 

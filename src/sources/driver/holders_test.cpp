@@ -21,7 +21,7 @@ using testing::Pair;
 
 class Holders : public testing::Test {
 protected:
-    // Pid by pid, and the devices of each.
+    // Pids in order, with the devices of each.
     std::vector<std::pair<uint32_t, std::vector<uint32_t>>> find() const {
         std::vector<std::pair<uint32_t, std::vector<uint32_t>>> result;
         const auto driver = DriverTree(tree_.roots()).read();
@@ -31,7 +31,7 @@ protected:
         return result;
     }
 
-    // As where the driver is of before it kept lists.
+    // Old drivers have no lists of pids.
     void remove_lists() const { fs::remove_all(folder_.path / "proc/driver"); }
 
     TemporaryFolder folder_;
@@ -63,7 +63,7 @@ TEST_F(Holders, AreIdentifiedByTheKernelsWords) {
 TEST_F(Holders, ThatHaveEndedAreLeftOut) {
     tree_.add_process(4711, "a");
     write_file(tree_.pids(0), "4710\n4711\n4712\n");
-    fs::create_directories(folder_.path / "proc/4712");  // it ends just now
+    fs::create_directories(folder_.path / "proc/4712");  // a process that is just ending
     EXPECT_THAT(find(), ElementsAre(Pair(4711, ElementsAre(0))));
 }
 
@@ -129,7 +129,7 @@ TEST_F(Holders, AreFoundWithoutOpeningTheDevice) {
     EXPECT_FALSE(watch.was_opened());
 
     const base::Descriptor opened(::open(tree_.node(0).c_str(), O_RDONLY | O_CLOEXEC));
-    EXPECT_TRUE(watch.was_opened());  // the watch does see who opens it
+    EXPECT_TRUE(watch.was_opened());  // shows that the watch detects an open
 }
 
 }  // namespace

@@ -41,7 +41,7 @@ struct Make {
     Tree tree;
     fs::path folder;
 
-    // What both archs have. No two devices of a host have the same ids.
+    // The files that both architectures have. Ids are unique within a host.
     void add_device(uint32_t id, const std::string& card, uint64_t serial, uint32_t numa_node) const {
         const std::string number = std::to_string(id);
         fs::create_directories(tree.pci(id));
@@ -115,7 +115,7 @@ TemporaryFolder::TemporaryFolder() {
     std::string name = fs::temp_directory_path() / "ttmem-driver-XXXXXX";
     path = mkdtemp(name.data()) != nullptr ? name : "";
     if (path.empty()) {
-        std::abort();  // whatever follows would be made in the current folder
+        std::abort();  // later files would be created in the current folder
     }
 }
 
@@ -123,7 +123,7 @@ TemporaryFolder::~TemporaryFolder() { fs::remove_all(path); }
 
 OpenWatch::OpenWatch(const fs::path& file) : events_(inotify_init1(IN_NONBLOCK | IN_CLOEXEC)) {
     if (inotify_add_watch(events_.get(), file.c_str(), IN_OPEN) < 0) {
-        std::abort();  // it would never see anything
+        std::abort();  // the watch would never detect anything
     }
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Trees of files as the driver shows them for the boards that there are: sys/, proc/ and dev/ below a folder.
+// File trees as the driver shows them for the existing boards: sys/, proc/ and dev/ below a folder.
 //
 //   sys/devices/pci0000:00/0000:01:00.0/            vendor, device, numa_node, current_link_speed, ...
 //   sys/devices/pci0000:00/0000:01:00.0/hwmon/hwmon0/              name, temp1_input, ...
@@ -22,7 +22,7 @@ namespace ttmem::sources::driver {
 
 enum class Board : uint8_t {
     n150,
-    n300,   // two chips, and one of them on the bus
+    n300,   // two chips, one of them on the bus
     t3000,  // four n300 cards
     p150,
     galaxy,  // 32 chips, all on the bus
@@ -34,14 +34,14 @@ public:
 
     Roots roots() const { return {folder_ / "sys", folder_ / "proc", folder_ / "dev"}; }
 
-    // Where the files of device `id` are, as the driver sees them.
+    // The folders that hold the files of device `id`.
     std::filesystem::path attributes(uint32_t id) const;
     std::filesystem::path pci(uint32_t id) const;
     std::filesystem::path sensors(uint32_t id) const;
     std::filesystem::path pids(uint32_t id) const;
     std::filesystem::path node(uint32_t id) const;
 
-    // A process, with descriptors that lead to `links`.
+    // Adds a process whose descriptors link to `links`.
     void add_process(uint32_t pid, const std::string& comm, const std::vector<std::string>& links = {}) const;
 
 private:
@@ -59,12 +59,12 @@ struct TemporaryFolder {
     std::filesystem::path path;
 };
 
-// Watches a file for being opened.
+// Detects that a file is opened.
 class OpenWatch {
 public:
     explicit OpenWatch(const std::filesystem::path& file);
 
-    bool was_opened();  // since the last time it was asked
+    bool was_opened();  // since the last call
 
 private:
     base::Descriptor events_;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/pidfd.hpp"
+#include "base/unix_socket.hpp"
 
 #ifndef SO_PEERPIDFD
 #define SO_PEERPIDFD 77
@@ -21,7 +22,7 @@ using base::Error;
 
 namespace {
 
-constexpr size_t kMostDescriptors = 253;  // what the kernel lets one message carry
+constexpr size_t kMostDescriptors = 253;  // the kernel's limit per message
 
 std::string reason() { return std::strerror(errno); }
 
@@ -32,7 +33,7 @@ Descriptor handle_by_socket(const Descriptor& connection) {
     return Descriptor(result == 0 ? handle : -1);
 }
 
-// All of them, so that all are closed.
+// Takes ownership of every descriptor in the message, so that all are closed.
 std::vector<Descriptor> descriptors_in(msghdr& message) {
     std::vector<Descriptor> result;
     for (cmsghdr* part = CMSG_FIRSTHDR(&message); part != nullptr; part = CMSG_NXTHDR(&message, part)) {
@@ -53,20 +54,15 @@ std::vector<Descriptor> descriptors_in(msghdr& message) {
 
 base::Expected<Peer> peer_of(const Descriptor& connection, HandleFrom from) {
     ucred credentials{};
-    socklen_t length = sizeof credentials;
-    if (getsockopt(connection.get(), SOL_SOCKET, SO_PEERCRED, &credentials, &length) != 0 ||
-        credentials.pid <= 0) {
+    if (!base::read_peer(connection.get(), credentials) || credentials.pid <= 0) {
         return base::error(Error::Code::refused, "the kernel does not say which process announces itself");
     }
-    Peer peer{static_cast<uint32_t>(credentials.pid), {}};
+    Peer peer{static_cast<uint32_t>(credentials.pid), credentials.uid, {}};
     if (from == HandleFrom::socket_or_number) {
         peer.handle = handle_by_socket(connection);
     }
     if (!peer.handle) {
         peer.handle = base::open_process(credentials.pid);
-    }
-    if (!peer.handle) {
-        return base::error(Error::Code::gone, "process " + std::to_string(peer.pid) + " has ended");
     }
     return peer;
 }

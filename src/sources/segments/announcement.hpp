@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The daemon's end of the announce socket: who is on the other end, and the one message he sends, which is a segment.
-// Whatever else comes is refused, and no descriptor that comes with it stays open.
+// The daemon's end of the announce socket. Identifies the process at the other end and receives its only message, which
+// carries a segment. Anything else is refused, and descriptors that arrive with it are closed.
 
 #include <cstdint>
 
@@ -12,18 +12,20 @@
 namespace ttmem::sources::segments {
 
 struct Peer {
-    uint32_t pid = 0;         // as this process's namespace counts
-    base::Descriptor handle;  // on that very process, also if the number is another's by now
+    uint32_t pid = 0;  // in the pid namespace of this process
+    uint32_t uid = 0;  // when it connected
+    // Refers to that process even if its pid is reused. Empty: the process has ended and was reaped.
+    base::Descriptor handle;
 };
 
-// Where the handle comes from. The socket itself gives it since Linux 6.5; before that the number has to do, and attach()
-// finds out by the start time whether it still means the same process.
+// The source of the handle. Since Linux 6.5 the socket provides it. Before that, the handle is opened by pid, and
+// attach() checks by the start time that the pid was not reused.
 enum class HandleFrom : uint8_t { socket_or_number, number };
 
 base::Expected<Peer> peer_of(const base::Descriptor& connection,
                              HandleFrom from = HandleFrom::socket_or_number);
 
-// The descriptor that came; Error::Code::unfinished while nothing has.
+// Returns the received descriptor, or Error::Code::unfinished if nothing has arrived yet.
 base::Expected<base::Descriptor> receive_segment(const base::Descriptor& connection);
 
 }  // namespace ttmem::sources::segments

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Announcements as a hostile process may send them. The first byte of an input says how many descriptors come along, the
-// second what they are, the third how long the text is; the rest is the content of the files.
+// Announcements that a hostile process may send. The first byte of an input gives the number of descriptors, the second
+// their type, the third the length of the text; the rest is the content of the files.
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -83,8 +83,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     send_all(theirs.get(), data[2], files);
     auto received = segments::receive_segment(ours);
     if (received) {
-        segments::attach(ttmem::sources::Proc(), static_cast<uint32_t>(getpid()),
-                         ttmem::base::open_process(getpid()), std::move(*received));
+        segments::attach(ttmem::sources::Proc(),
+                         {static_cast<uint32_t>(getpid()), geteuid(), ttmem::base::open_process(getpid())},
+                         std::move(*received));
     }
     return 0;
 }

@@ -91,13 +91,13 @@ TEST(Announcement, AnEndWithoutAWordIsGone) {
     EXPECT_EQ(receive_segment(closed.ours).error().code, Error::Code::gone);
 }
 
-// A child that connects, does `work` with the socket and lives until told.
+// A child that connects, runs `work` with the socket, and lives until finish().
 class Child {
 public:
     explicit Child(const std::function<void(int)>& work) {
         int ends[2];
         EXPECT_EQ(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends), 0);
-        // A connection made by the child itself: who connects is whom the kernel names.
+        // The child connects itself, because the kernel reports the process that connected.
         char folder[] = "/tmp/ttmem-announce-XXXXXX";
         EXPECT_NE(mkdtemp(folder), nullptr);
         const std::string path = std::string(folder) + "/s";
@@ -134,7 +134,7 @@ public:
             pid_ = 0;
         }
     }
-    // A zombie, until finish().
+    // The child stays a zombie until finish().
     void kill_and_leave() const {
         kill(pid_, SIGKILL);
         siginfo_t ended{};
@@ -156,7 +156,7 @@ private:
     Descriptor connection_;
 };
 
-// The segment of this process, found by its link.
+// The segment of this process, found through its link in /proc.
 int own_segment() {
     for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
         std::error_code ignored;
@@ -176,6 +176,8 @@ void announce_own_segment(int to) {
     send_to(to, "x", {own_segment()});
 }
 
+Peer this_process() { return {static_cast<uint32_t>(getpid()), geteuid(), base::open_process(getpid())}; }
+
 struct PeerTest : testing::TestWithParam<HandleFrom> {};
 
 TEST_P(PeerTest, TheKernelNamesTheProcessAndItsHandleTellsItsEnd) {
@@ -192,7 +194,7 @@ TEST_P(PeerTest, ItsOwnSegmentIsAttached) {
     Child child(announce_own_segment);
     auto peer = peer_of(child.connection(), GetParam());
     ASSERT_TRUE(peer);
-    const auto attached = attach(Proc(), peer->pid, std::move(peer->handle), child.wait_for_segment());
+    const auto attached = attach(Proc(), std::move(*peer), child.wait_for_segment());
     ASSERT_TRUE(attached) << attached.error().text;
     EXPECT_EQ(attached->process.identity.pid, child.pid());
     EXPECT_EQ(attached->process.identity.uid, geteuid());
@@ -205,21 +207,51 @@ TEST_P(PeerTest, AProcessThatHasJustEndedIsAttachedForWhatItHeld) {
     ASSERT_TRUE(peer);
     Descriptor file = child.wait_for_segment();
     child.kill_and_leave();
-    const auto attached = attach(Proc(), peer->pid, std::move(peer->handle), std::move(file));
+    const auto attached = attach(Proc(), std::move(*peer), std::move(file));
     ASSERT_TRUE(attached) << attached.error().text;
     EXPECT_TRUE(base::has_ended(attached->handle));
     EXPECT_EQ(attached->process.ledger->devices().at(0)->asic_id, 7u);
 }
 
-TEST_P(PeerTest, AProcessThatHasEndedIsNotAttached) {
+TEST_P(PeerTest, AProcessThatHasEndedIsAttachedAsDead) {
+    Child child(announce_own_segment);
+    auto peer = peer_of(child.connection(), GetParam());
+    ASSERT_TRUE(peer);
+    Descriptor file = child.wait_for_segment();
+    const uint32_t pid = child.pid();
+    child.finish();
+    const auto attached = attach(Proc(), std::move(*peer), std::move(file));
+    ASSERT_TRUE(attached) << attached.error().text;
+    EXPECT_EQ(attached->process.state, census::ProcessState::dead);
+    EXPECT_EQ(attached->process.identity.pid, pid);
+    EXPECT_EQ(attached->process.identity.uid, geteuid());
+    EXPECT_EQ(attached->process.ledger->devices().at(0)->asic_id, 7u);
+}
+
+TEST_P(PeerTest, APeerThatWasReapedBeforeItWasAskedForIsKnownByItsNumberAndUser) {
+    Child child(announce_own_segment);
+    Descriptor file = child.wait_for_segment();
+    const uint32_t pid = child.pid();
+    child.finish();
+    auto peer = peer_of(child.connection(), GetParam());
+    ASSERT_TRUE(peer) << peer.error().text;
+    EXPECT_EQ(peer->pid, pid);
+    EXPECT_EQ(peer->uid, geteuid());
+    const auto attached = attach(Proc(), std::move(*peer), std::move(file));
+    ASSERT_TRUE(attached) << attached.error().text;
+    EXPECT_EQ(attached->process.state, census::ProcessState::dead);
+}
+
+TEST_P(PeerTest, AFileThatAnotherUserMadeDoesNotCountForAProcessThatHasEnded) {
     Child child(announce_own_segment);
     auto peer = peer_of(child.connection(), GetParam());
     ASSERT_TRUE(peer);
     Descriptor file = child.wait_for_segment();
     child.finish();
-    const auto attached = attach(Proc(), peer->pid, std::move(peer->handle), std::move(file));
+    peer->uid += 1;
+    const auto attached = attach(Proc(), std::move(*peer), std::move(file));
     ASSERT_FALSE(attached);
-    EXPECT_EQ(attached.error().code, Error::Code::gone);
+    EXPECT_EQ(attached.error().code, Error::Code::refused);
 }
 
 INSTANTIATE_TEST_SUITE_P(Both, PeerTest, testing::Values(HandleFrom::socket_or_number, HandleFrom::number),
@@ -229,9 +261,8 @@ INSTANTIATE_TEST_SUITE_P(Both, PeerTest, testing::Values(HandleFrom::socket_or_n
 
 TEST(Attach, TheSegmentOfAnotherProcessIsRefused) {
     const Child child(announce_own_segment);
-    // The file is sound, the process lives, and the two don't belong together.
-    const auto attached = attach(Proc(), static_cast<uint32_t>(getpid()), base::open_process(getpid()),
-                                 child.wait_for_segment());
+    // The file is valid and the process is alive, but the segment belongs to another process.
+    const auto attached = attach(Proc(), this_process(), child.wait_for_segment());
     ASSERT_FALSE(attached);
     EXPECT_NE(attached.error().text.find("not its own"), std::string::npos) << attached.error().text;
 }
@@ -239,10 +270,27 @@ TEST(Attach, TheSegmentOfAnotherProcessIsRefused) {
 TEST(Attach, WhatIsNoSegmentIsRefused) {
     Descriptor file(memfd_create("ttmem", MFD_CLOEXEC));
     ASSERT_EQ(ftruncate(file.get(), 4096), 0);
-    const auto attached =
-        attach(Proc(), static_cast<uint32_t>(getpid()), base::open_process(getpid()), std::move(file));
+    const auto attached = attach(Proc(), this_process(), std::move(file));
     ASSERT_FALSE(attached);
     EXPECT_EQ(attached.error().code, Error::Code::refused) << attached.error().text;
+}
+
+census::Identity user(uint32_t uid, bool has_one_uid = true) {
+    census::Identity identity;
+    identity.uid = uid;
+    identity.has_one_uid = has_one_uid;
+    return identity;
+}
+
+TEST(Ownership, OnlyTheOneUserOfAProcessOwnsItsSegment) {
+    EXPECT_EQ(ownership_of(user(1000), 1000), Ownership::own);
+    EXPECT_EQ(ownership_of(user(0), 0), Ownership::own);
+    EXPECT_EQ(ownership_of(user(0), 1000), Ownership::foreign) << "passed to a process of root";
+    EXPECT_EQ(ownership_of(user(1001), 1000), Ownership::foreign);
+    EXPECT_EQ(ownership_of(user(0, false), 1000), Ownership::foreign) << "kept by a set-user-id program";
+    EXPECT_EQ(ownership_of(user(1000, false), 1000), Ownership::foreign);
+    EXPECT_EQ(ownership_of(user(1000), 0), Ownership::changed_user) << "gave up its privileges";
+    EXPECT_EQ(ownership_of(user(0, false), 0), Ownership::changed_user);
 }
 
 }  // namespace

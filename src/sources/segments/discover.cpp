@@ -4,6 +4,8 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
+#include <algorithm>
+#include <cassert>
 #include <cerrno>
 #include <cstring>
 #include <map>
@@ -17,24 +19,27 @@ using base::Error;
 
 namespace {
 
-std::string link_of_segment() { return "/memfd:" + std::string(segment::kMemfdName) + " (deleted)"; }
-
-// More are no honest process's: one that it is linked with, and one a plug-in.
+// An honest process has one segment of its own and one per plug-in, which is far fewer.
 constexpr size_t kMostSegmentsOfOne = 64;
 
-// A file that is named like a segment, met under one process or several.
+// With more descriptors, the map of the memory answers in one read whether there is a segment at all.
+constexpr size_t kManyDescriptors = 256;
+
+// A file with the name of a segment, open in one or more processes.
 struct File {
-    std::optional<segment::Reader> reader;  // until its owner takes it
+    std::optional<segment::Reader> reader;  // moved out when the owner is found
     std::optional<Error> problem;
     bool has_owner = false;
-    uint32_t first_other = 0;  // a holder that could have written it, and is not its owner
+    uint32_t owner = 0;         // uid
+    uint32_t first_other = 0;   // pid of the first holder with write access that is not the owner
+    bool is_passed_on = false;  // it names that process, which belongs to another user
 };
 
 std::string path_of_descriptor(const base::Descriptor& file) {
     return "/proc/self/fd/" + std::to_string(file.get());
 }
 
-// Makes sure that what was located is a memfd of the name before it is opened: the link may lead elsewhere by now.
+// Checks the type and name of the located file before it is opened: the link may have changed since it was read.
 bool is_named_like_a_segment(const base::Descriptor& located, struct stat& info) {
     char target[64] = {};
     const ssize_t length = readlink(path_of_descriptor(located).c_str(), target, sizeof target);
@@ -50,7 +55,8 @@ base::Expected<segment::Reader> read_segment(const base::Descriptor& located) {
     return segment::Reader::open(std::move(file));
 }
 
-// The folder that lists the descriptors of a process. A main thread that has ended shows none, while others live on.
+// The folder that lists the descriptors of a process. If the main thread has ended, its own folder is empty while other
+// threads live.
 std::string descriptor_folder(const ProcessFolder& folder) {
     if (!folder.numbers_in("fd").empty()) {
         return "fd";
@@ -64,65 +70,87 @@ std::string descriptor_folder(const ProcessFolder& folder) {
     return "fd";
 }
 
-class Search {
-public:
-    Search(const Proc& proc, const std::set<FileId>& known) : proc_(proc), known_(known) {}
+// Whether a process has a segment in its memory that it may write to. True if that can't be found out.
+bool has_segment_in_memory(const ProcessFolder& folder) {
+    bool found = false;
+    bool has_memory = false;
+    const bool is_read = folder.for_each_line("maps", [&](std::string_view line) {
+        has_memory = true;
+        const size_t rights = line.find(' ');
+        found = line.ends_with(link_of_segment()) && rights + 2 < line.size() && line[rights + 2] == 'w';
+        return !found;
+    });
+    return found || !is_read || !has_memory;
+}
 
-    void look_at(uint32_t pid) {
+class SegmentSearch {
+public:
+    SegmentSearch(const Proc& proc, const std::set<FileId>& known) : proc_(proc), known_(known) {}
+
+    void scan_process(uint32_t pid) {
         const auto folder = proc_.open(pid);
         if (!folder) {
             return;
         }
         const std::string descriptors = descriptor_folder(*folder);
-        std::optional<Holder> holder;
+        const std::vector<uint32_t> numbers = folder->numbers_in(descriptors);
+        if (numbers.size() > kManyDescriptors && !has_segment_in_memory(*folder)) {
+            return;
+        }
+        std::optional<SegmentHolder> holder;
         size_t seen = 0;
-        for (const uint32_t number : folder->numbers_in(descriptors)) {
+        for (const uint32_t number : numbers) {
             const std::string path = descriptors + "/" + std::to_string(number);
-            // Who holds it to read alone is a reader, and may hold those of the whole host.
+            // A process with read-only access is a reader, and may hold the segments of the whole host.
             if (folder->read_link(path) != link_of_segment() || folder->is_read_only(path)) {
                 continue;
             }
             if (++seen > kMostSegmentsOfOne) {
-                found_.skipped.push_back({pid, "segments are too many, the rest skipped", false});
+                found_.omissions.push_back({pid, census::Reason::too_many_segments});
                 return;
             }
             if (!holder && !(holder = identify(pid, *folder))) {
                 return;
             }
-            look_at(*holder, folder->locate(path));
+            scan_file(*holder, folder->locate(path));
         }
     }
 
-    // When every holder is known: what was nobody's own.
-    Found finish() {
-        std::set<uint32_t> told;  // one line a process, however many it holds
+    // Call after all processes were scanned. Reports files that have no owner.
+    FoundSegments finish() {
+        std::set<uint32_t> reported;  // at most one line per process
         for (const auto& [id, file] : files_) {
             const bool is_unfinished = file.problem && file.problem->code == Error::Code::unfinished;
-            if (file.has_owner || is_unfinished || !told.insert(file.first_other).second) {
+            if (file.has_owner || is_unfinished || !reported.insert(file.first_other).second) {
                 continue;
             }
+            assert(file.problem || file.reader);
             const std::string why =
                 file.problem ? file.problem->text
-                             : "is not its own (it names process " + std::to_string(file.reader->pid()) + ")";
-            found_.skipped.push_back({file.first_other, "segment " + why + ", skipped", !file.problem});
+                : file.is_passed_on
+                    ? "was made by user " + std::to_string(file.owner) + ", not by its own"
+                    : "is not its own (it names process " + std::to_string(file.reader->pid()) + ")";
+            found_.omissions.push_back(
+                {file.first_other, census::Reason::segment_skipped, why, !file.problem, file.is_passed_on});
         }
         return std::move(found_);
     }
 
 private:
-    struct Holder {
+    struct SegmentHolder {
         census::Identity identity;
         base::Descriptor handle;
     };
 
-    // The handle comes first: what the folder tells after that is of a process that lived on, so both are of the same.
-    std::optional<Holder> identify(uint32_t pid, const ProcessFolder& folder) const {
+    // Opens the handle before reading the folder. If the folder is still readable, both refer to the same process.
+    std::optional<SegmentHolder> identify(uint32_t pid, const ProcessFolder& folder) const {
         base::Descriptor handle = base::open_process(static_cast<pid_t>(pid));
         auto identity = handle ? proc_.identify(pid, folder) : std::nullopt;
-        return identity ? std::optional(Holder{std::move(*identity), std::move(handle)}) : std::nullopt;
+        return identity ? std::optional(SegmentHolder{std::move(*identity), std::move(handle)})
+                        : std::nullopt;
     }
 
-    void look_at(const Holder& holder, const base::Descriptor& located) {
+    void scan_file(const SegmentHolder& holder, const base::Descriptor& located) {
         struct stat info {};
         if (!located || !is_named_like_a_segment(located, info)) {
             return;
@@ -134,45 +162,95 @@ private:
         const auto [place, is_new] = files_.try_emplace(id);
         File& file = place->second;
         if (is_new) {
+            file.owner = info.st_uid;
             if (auto reader = read_segment(located)) {
                 file.reader = std::move(*reader);
             } else {
                 file.problem = std::move(reader.error());
             }
         }
-        if (file.reader && is_owner(holder.identity, *file.reader)) {
+        const bool is_named = file.reader && is_owner(holder.identity, *file.reader);
+        const Ownership ownership = ownership_of(holder.identity, file.owner);
+        if (is_named && ownership != Ownership::foreign) {
             file.has_owner = true;
-            found_.attached.push_back({id,
+            census::Process process(holder.identity, census::ProcessState::live, std::move(*file.reader));
+            process.has_changed_user = ownership == Ownership::changed_user;
+            found_.attached.push_back({{id, file.owner},
                                        base::Descriptor(fcntl(holder.handle.get(), F_DUPFD_CLOEXEC, 0)),
-                                       {holder.identity, census::State::live, std::move(*file.reader)}});
+                                       std::move(process)});
             file.reader.reset();
-        } else if (file.first_other == 0) {
+        } else if (file.first_other == 0 || is_named) {
             file.first_other = holder.identity.pid;
+            file.is_passed_on = is_named;
         }
     }
 
     const Proc& proc_;
     const std::set<FileId>& known_;
-    Found found_;
+    FoundSegments found_;
     std::map<FileId, File> files_;
 };
 
 }  // namespace
 
-Found discover(const Proc& proc, const std::set<FileId>& known) {
-    Search search(proc, known);
-    for (const uint32_t pid : proc.pids()) {
-        search.look_at(pid);
+namespace {
+
+// The user whose time a scan of the process takes. A folder that belongs to root may be that of a process which may not be
+// dumped.
+std::optional<uint32_t> user_of(const Proc& proc, uint32_t pid) {
+    const auto folder = proc.open(pid);
+    const auto owner = folder ? folder->owner() : std::nullopt;
+    if (owner != 0) {
+        return owner;
     }
-    return search.finish();
+    const auto credentials = proc.credentials(*folder);
+    return credentials ? std::optional(credentials->uid) : std::nullopt;
 }
 
-census::Census census_of(Found found) {
+}  // namespace
+
+FoundSegments Discovery::scan(const std::set<FileId>& known) {
+    std::map<uint32_t, std::vector<uint32_t>> pids_by_user;
+    for (const uint32_t pid : proc_.pids()) {
+        if (const auto user = user_of(proc_, pid)) {
+            pids_by_user[*user].push_back(pid);
+        }
+    }
+    SegmentSearch search(proc_, known);
+    std::map<uint32_t, uint32_t> next_pid;
+    for (auto& [user, pids] : pids_by_user) {
+        const auto resume = next_pid_.find(user);
+        if (resume != next_pid_.end()) {
+            std::rotate(pids.begin(), std::lower_bound(pids.begin(), pids.end(), resume->second), pids.end());
+        }
+        const auto end = std::chrono::steady_clock::now() + time_per_user_;
+        for (const uint32_t pid : pids) {
+            if (std::chrono::steady_clock::now() >= end) {
+                next_pid.emplace(user, pid);
+                break;
+            }
+            search.scan_process(pid);
+        }
+    }
+    FoundSegments found = search.finish();
+    for (const auto& [user, pid] : next_pid) {
+        found.omissions.push_back({0, census::Reason::scan_incomplete, std::to_string(user)});
+    }
+    found.is_complete = next_pid.empty();
+    next_pid_ = std::move(next_pid);
+    return found;
+}
+
+FoundSegments discover(const Proc& proc, const std::set<FileId>& known) {
+    return Discovery(proc).scan(known);
+}
+
+census::Census census_of(FoundSegments found) {
     census::Census census;
-    for (Attached& attached : found.attached) {
+    for (AttachedSegment& attached : found.attached) {
         census.processes.push_back(std::move(attached.process));
     }
-    census.skipped = std::move(found.skipped);
+    census.omissions = std::move(found.omissions);
     return census;
 }
 

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Finds every segment that this user may read, with no help from anyone: a tracked process holds its segment open as a
-// memfd of a known name, and /proc shows that.
+// Finds every segment that this user may read, without a daemon: a tracked process holds its segment open as a memfd
+// with a known name, which is visible in /proc.
 
+#include <chrono>
+#include <map>
 #include <set>
 #include <vector>
 
@@ -13,16 +15,33 @@
 
 namespace ttmem::sources::segments {
 
-struct Found {
-    std::vector<Attached> attached;  // by pid
-    std::vector<census::Skipped> skipped;
+struct FoundSegments {
+    std::vector<AttachedSegment> attached;  // by pid
+    std::vector<census::Omission> omissions;
+    bool is_complete = true;  // every process was scanned, in this scan or since the last complete one
 };
 
-// All but those that are known already. Forked children that hold their parent's segment are passed over in silence, and so
-// are segments not finished yet, processes that end meanwhile and those that this user may not look at.
-Found discover(const Proc& proc, const std::set<FileId>& known = {});
+// Scans /proc. A user may have very many processes, descriptors and maps, so each user has a share of the time per scan; the
+// next scan continues with the processes that are left.
+class Discovery {
+public:
+    static constexpr std::chrono::milliseconds kTimePerUser{100};
 
-// For who looks once.
-census::Census census_of(Found found);
+    explicit Discovery(const Proc& proc, std::chrono::milliseconds time_per_user = kTimePerUser)
+        : proc_(proc), time_per_user_(time_per_user) {}
+
+    // Finds all segments except the known ones. Silently skips forked children that hold their parent's segment, unfinished
+    // segments, processes that end during the scan, and processes that this user may not read.
+    FoundSegments scan(const std::set<FileId>& known = {});
+
+private:
+    const Proc& proc_;
+    const std::chrono::milliseconds time_per_user_;
+    std::map<uint32_t, uint32_t> next_pid_;  // by uid: where a scan that took too long continues
+};
+
+// For callers that scan once.
+FoundSegments discover(const Proc& proc, const std::set<FileId>& known = {});
+census::Census census_of(FoundSegments found);
 
 }  // namespace ttmem::sources::segments

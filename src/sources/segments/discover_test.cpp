@@ -28,8 +28,8 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::SizeIs;
 
-// A process that has run `prepare` and then lives until this object dies. Other tracked processes may be on this host, so
-// tests look only at their own.
+// A process that runs `prepare` and then lives until this object is destroyed. Other tracked processes may run on this
+// host, so tests check only their own.
 class LivingProcess {
 public:
     explicit LivingProcess(const std::function<void()>& prepare) {
@@ -91,15 +91,15 @@ Seen seen_of(const census::Census& census, uint32_t pid) {
             seen.processes.push_back(&process);
         }
     }
-    for (const census::Skipped& skipped : census.skipped) {
-        if (skipped.pid == pid) {
-            seen.skipped.push_back(skipped.why);
+    for (const census::Omission& omission : census.omissions) {
+        if (omission.pid == pid) {
+            seen.skipped.push_back(text_of(omission.inexactness()));
         }
     }
     return seen;
 }
 
-census::Census look() { return census_of(discover(Proc())); }
+census::Census scan() { return census_of(discover(Proc())); }
 
 uint64_t own_start_time() {
     const auto text = Proc().open(static_cast<uint32_t>(getpid()))->read("stat");
@@ -108,7 +108,7 @@ uint64_t own_start_time() {
 
 constexpr int kAllSeals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_FUTURE_WRITE | F_SEAL_SEAL;
 
-// Makes a segment by hand, open in this process from now on.
+// Creates a segment by hand, which stays open in this process.
 int forge(const std::function<void(segment::Header&)>& change, int seals = kAllSeals, size_t size_more = 0) {
     census::TestSegment bytes;
     bytes.header().pid = static_cast<uint32_t>(getpid());
@@ -126,7 +126,7 @@ int forge(const std::function<void(segment::Header&)>& change, int seals = kAllS
 
 std::vector<std::string> lines_about(const std::function<void()>& prepare) {
     const LivingProcess process(prepare);
-    const census::Census census = look();
+    const census::Census census = scan();
     const Seen seen = seen_of(census, process.pid());
     EXPECT_THAT(seen.processes, IsEmpty());
     return seen.skipped;
@@ -134,7 +134,7 @@ std::vector<std::string> lines_about(const std::function<void()>& prepare) {
 
 TEST(Discover, FindsATrackedProcessWithTheKernelsWordOnWhoItIs) {
     const LivingProcess process(track_something);
-    census::Census census = look();
+    census::Census census = scan();
     const Seen seen = seen_of(census, process.pid());
     ASSERT_THAT(seen.processes, SizeIs(1));
     EXPECT_THAT(seen.skipped, IsEmpty());
@@ -149,7 +149,7 @@ TEST(Discover, AProcessThatHasEndedIsNotThere) {
     LivingProcess process(track_something);
     const uint32_t pid = process.pid();
     process.finish();
-    const census::Census census = look();
+    const census::Census census = scan();
     EXPECT_THAT(seen_of(census, pid).processes, IsEmpty());
     EXPECT_THAT(seen_of(census, pid).skipped, IsEmpty());
 }
@@ -161,9 +161,9 @@ TEST(Discover, AZombieIsNotThere) {
         _exit(0);
     }
     siginfo_t info{};
-    ASSERT_EQ(waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOWAIT),
-              0);  // ended, and not yet fetched
-    const census::Census census = look();
+    // The child has ended and was not reaped.
+    ASSERT_EQ(waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOWAIT), 0);
+    const census::Census census = scan();
     EXPECT_THAT(seen_of(census, static_cast<uint32_t>(child)).processes, IsEmpty());
     waitpid(child, nullptr, 0);
 }
@@ -182,18 +182,18 @@ TEST(Discover, AForkedChildThatInheritedTheDescriptorIsNotItsParent) {
     });
     const auto child_pid = static_cast<uint32_t>(*child);
     {
-        const census::Census census = look();
+        const census::Census census = scan();
         EXPECT_THAT(seen_of(census, parent.pid()).processes, SizeIs(1));
         EXPECT_THAT(seen_of(census, child_pid).processes, IsEmpty());
         EXPECT_THAT(seen_of(census, child_pid).skipped, IsEmpty());
     }
     const std::string parent_pid = std::to_string(parent.pid());
     parent.finish();
-    const census::Census census = look();
+    const census::Census census = scan();
     EXPECT_THAT(seen_of(census, child_pid).processes, IsEmpty());
     EXPECT_THAT(seen_of(census, child_pid).skipped,
                 ElementsAre("segment is not its own (it names process " + parent_pid + "), skipped"));
-    EXPECT_TRUE(std::any_of(census.skipped.begin(), census.skipped.end(),
+    EXPECT_TRUE(std::any_of(census.omissions.begin(), census.omissions.end(),
                             [&](const auto& one) { return one.pid == child_pid && one.is_foreign; }));
     kill(*child, SIGKILL);
     munmap(child, sizeof(pid_t));
@@ -201,27 +201,27 @@ TEST(Discover, AForkedChildThatInheritedTheDescriptorIsNotItsParent) {
 
 TEST(Discover, AReaderOfASegmentIsNobodysOwner) {
     LivingProcess process(track_something);
-    const census::Census reader = look();  // holds the file from here on, as any reader does
+    const census::Census reader = scan();  // holds the file open from here on, as any reader does
     ASSERT_THAT(seen_of(reader, process.pid()).processes, SizeIs(1));
     const auto self = static_cast<uint32_t>(getpid());
     {
-        const census::Census census = look();
+        const census::Census census = scan();
         EXPECT_THAT(seen_of(census, process.pid()).processes, SizeIs(1));
         EXPECT_THAT(seen_of(census, self).processes, IsEmpty());
     }
     process.finish();
-    const census::Census census = look();
+    const census::Census census = scan();
     EXPECT_THAT(seen_of(census, self).processes, IsEmpty());
     EXPECT_THAT(seen_of(census, self).skipped, IsEmpty());
 }
 
 TEST(Discover, AReaderMayHoldThoseOfAWholeHost) {
     const LivingProcess process(track_something);
-    std::vector<census::Census> held;  // each holds the file once more
+    std::vector<census::Census> held;  // each element holds the file open once more
     for (int i = 0; i < 100; ++i) {
-        held.push_back(look());
+        held.push_back(scan());
     }
-    const census::Census census = look();
+    const census::Census census = scan();
     EXPECT_THAT(seen_of(census, static_cast<uint32_t>(getpid())).skipped, IsEmpty());
     EXPECT_THAT(seen_of(census, process.pid()).processes, SizeIs(1));
 }
@@ -233,7 +233,7 @@ TEST(Discover, AFileHeldTwiceCountsOnce) {
             _exit(1);
         }
     });
-    const census::Census census = look();
+    const census::Census census = scan();
     EXPECT_THAT(seen_of(census, process.pid()).processes, SizeIs(1));
     EXPECT_THAT(seen_of(census, process.pid()).skipped, IsEmpty());
 }
@@ -253,7 +253,7 @@ TEST(Discover, AProcessWhoseMainThreadHasEndedIsAlive) {
         pthread_create(
             &thread, nullptr,
             [](void*) -> void* {
-                // The main thread is a zombie once its state says so.
+                // Wait until the main thread is a zombie.
                 const auto folder = Proc().open(static_cast<uint32_t>(getpid()));
                 while (folder->read("stat")->find(") Z ") == std::string::npos) {
                     sched_yield();
@@ -267,7 +267,7 @@ TEST(Discover, AProcessWhoseMainThreadHasEndedIsAlive) {
     close(end[0]);
     char byte = 0;
     ASSERT_EQ(read(ready[0], &byte, 1), 1);
-    const census::Census census = look();
+    const census::Census census = scan();
     EXPECT_THAT(seen_of(census, static_cast<uint32_t>(child)).processes, SizeIs(1));
     close(end[1]);
     waitpid(child, nullptr, 0);
@@ -275,7 +275,7 @@ TEST(Discover, AProcessWhoseMainThreadHasEndedIsAlive) {
     close(ready[1]);
 }
 
-// Runs `inside` as pid 1 of a pid namespace of its own; returns the pid that it has out here.
+// Runs `inside` as pid 1 of a new pid namespace. Returns its pid in the namespace of the test.
 pid_t fork_into_namespace(const std::function<void()>& inside) {
     if (unshare(CLONE_NEWPID) != 0 && unshare(CLONE_NEWUSER | CLONE_NEWPID) != 0) {
         return -1;
@@ -308,7 +308,7 @@ TEST(Discover, AProcessInAPidNamespaceOfItsOwnIsFoundByItsInnermostPid) {
     if (shared->pid < 0) {
         GTEST_SKIP() << "this user may not make a pid namespace here";
     }
-    const census::Census census = look();
+    const census::Census census = scan();
     const Seen seen = seen_of(census, static_cast<uint32_t>(shared->pid));
     ASSERT_THAT(seen.processes, SizeIs(1));
     EXPECT_EQ(seen.processes[0]->identity.inner_pid, 1u);
@@ -323,14 +323,14 @@ TEST(Discover, AWrongMagicIsSkippedWithOneLine) {
 }
 
 TEST(Discover, AWrongVersionIsSkippedWithOneLine) {
-    EXPECT_THAT(lines_about([] { forge([](auto& header) { header.abi_version = 7; }); }),
-                ElementsAre("segment has ABI version 7, and this reader knows 1, skipped"));
+    EXPECT_THAT(lines_about([] { forge([](auto& header) { header.version = 7; }); }),
+                ElementsAre("segment version 7, this program reads 2: upgrade ttmem, skipped"));
 }
 
 TEST(Discover, AWrongSizeIsSkippedWithOneLine) {
     const std::vector<std::string> lines = lines_about([] { forge([](auto&) {}, kAllSeals, 4096); });
     ASSERT_THAT(lines, SizeIs(1));
-    EXPECT_THAT(lines[0], testing::MatchesRegex("segment says it has [0-9]+ bytes, and has [0-9]+, skipped"));
+    EXPECT_THAT(lines[0], testing::MatchesRegex("segment claims [0-9]+ bytes, and has [0-9]+, skipped"));
     EXPECT_THAT(lines_about([] { forge([](auto&) {}, kAllSeals, 100); }), SizeIs(1));
 }
 
@@ -362,10 +362,10 @@ TEST(Discover, ABadOneIsToldOfWhoCouldHaveWrittenItAndNotOfItsReaders) {
     const base::Descriptor reader(open(path.c_str(), O_RDONLY | O_CLOEXEC));
     ASSERT_TRUE(reader);
     const auto self = static_cast<uint32_t>(getpid());
-    EXPECT_THAT(seen_of(look(), process.pid()).skipped, SizeIs(1));
-    EXPECT_THAT(seen_of(look(), self).skipped, IsEmpty());
+    EXPECT_THAT(seen_of(scan(), process.pid()).skipped, SizeIs(1));
+    EXPECT_THAT(seen_of(scan(), self).skipped, IsEmpty());
     process.finish();
-    EXPECT_THAT(seen_of(look(), self).skipped, IsEmpty());
+    EXPECT_THAT(seen_of(scan(), self).skipped, IsEmpty());
     munmap(number, sizeof(int));
 }
 
@@ -381,8 +381,8 @@ TEST(Discover, OfManyBadOnesInAProcessOneIsTold) {
 TEST(Discover, AnotherUsersProcessIsSimplyNotThere) {
     const LivingProcess process(track_something);
     if (geteuid() != 0) {
-        // Without root this test can't be another user; but the processes of root are another user's.
-        const census::Census census = look();
+        // Without root, this test can't run as another user. It uses root's processes as those of another user.
+        const census::Census census = scan();
         EXPECT_THAT(seen_of(census, 1).processes, IsEmpty());
         EXPECT_THAT(seen_of(census, 1).skipped, IsEmpty());
         return;
@@ -392,7 +392,7 @@ TEST(Discover, AnotherUsersProcessIsSimplyNotThere) {
         if (setresgid(65534, 65534, 65534) != 0 || setresuid(65534, 65534, 65534) != 0) {
             _exit(2);
         }
-        const census::Census census = look();
+        const census::Census census = scan();
         const Seen seen = seen_of(census, process.pid());
         _exit(seen.processes.empty() && seen.skipped.empty() ? 0 : 1);
     }
@@ -403,14 +403,14 @@ TEST(Discover, AnotherUsersProcessIsSimplyNotThere) {
 
 TEST(Discover, WhatIsKnownIsNotLookedAtAgain) {
     const LivingProcess process(track_something);
-    const auto is_it = [&](const Attached& attached) {
+    const auto is_it = [&](const AttachedSegment& attached) {
         return attached.process.identity.pid == process.pid();
     };
-    const Found first = discover(Proc());
+    const FoundSegments first = discover(Proc());
     const auto it = std::find_if(first.attached.begin(), first.attached.end(), is_it);
     ASSERT_NE(it, first.attached.end());
     EXPECT_FALSE(base::has_ended(it->handle));
-    const Found second = discover(Proc(), {it->file});
+    const FoundSegments second = discover(Proc(), {it->file.id});
     EXPECT_EQ(std::count_if(second.attached.begin(), second.attached.end(), is_it), 0);
 }
 
@@ -419,11 +419,11 @@ TEST(Discover, ALinkWhoseProcessIsJustEndingIsPassedOver) {
     ASSERT_NE(mkdtemp(root), nullptr);
     const std::filesystem::path folder = std::filesystem::path(root) / "4711" / "fd";
     std::filesystem::create_directories(folder);
-    std::filesystem::create_symlink("/memfd:ttmem (deleted)",
-                                    folder / "5");  // leads nowhere, and nobody is there
-    const Found found = discover(Proc(root));
+    // The link is dangling, and the process does not exist.
+    std::filesystem::create_symlink("/memfd:ttmem (deleted)", folder / "5");
+    const FoundSegments found = discover(Proc(root));
     EXPECT_THAT(found.attached, IsEmpty());
-    EXPECT_THAT(found.skipped, IsEmpty());
+    EXPECT_THAT(found.omissions, IsEmpty());
     std::filesystem::remove_all(root);
 }
 

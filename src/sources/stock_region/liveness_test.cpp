@@ -26,7 +26,7 @@ TEST(Liveness, AZombieHoldsNone) {
     EXPECT_FALSE(can_hold_memory(stat_of("X", "4194304", "1")));
 }
 
-TEST(Liveness, AProcessWhoseMainThreadHasEndedHoldsWhatItsOthersUse) {
+TEST(Liveness, AProcessWhoseMainThreadHasEndedHoldsTheMemoryOfItsOtherThreads) {
     EXPECT_TRUE(can_hold_memory(stat_of("Z", "4194304", "2")));
 }
 
@@ -37,7 +37,7 @@ TEST(Liveness, ACommandCanNotPretendToBeAState) {
     EXPECT_TRUE(can_hold_memory(stat_of("S", "0", "1", "a) Z 1 1 1 0 -1 0")));
 }
 
-TEST(Liveness, WhatIsNoStatIsNobody) {
+TEST(Liveness, TextThatIsNoStatIsNoProcess) {
     for (const char* text : {"", ")", ") ", "4711 (x", "4711 (x)"}) {
         EXPECT_FALSE(can_hold_memory(text)) << text;
     }

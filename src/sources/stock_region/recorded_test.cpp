@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The regions that the real runtime left on a mocked T3000, copied while process 7150 held one buffer of each of two kinds.
+// Regions that the real runtime wrote on a mocked T3000, copied while process 7150 held one buffer of each of two
+// kinds.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <fstream>
 #include <iterator>
@@ -18,17 +20,17 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-constexpr auto kFolder = TTMEM_SHARED_DATA "/stock_region";
+constexpr auto kFolder = TTMEM_TEST_DATA "/stock_region";
 constexpr uint64_t kAsicIds[] = {10226774059, 10226774169, 10226774183, 10226774186,
                                  14521741355, 14521741465, 14521741479, 14521741482};
 constexpr uint32_t kPid = 7150;
 
 class RecordedRegion : public testing::TestWithParam<uint64_t> {};
 
-TEST_P(RecordedRegion, SaysWhatTheProcessHeld) {
+TEST_P(RecordedRegion, HasTheHoldingsOfTheProcess) {
     const std::string path = std::string(kFolder) + "/tt_device_" + std::to_string(GetParam()) + "_memory";
     std::ifstream file(path, std::ios::binary);
-    ASSERT_TRUE(file) << "the recorded regions must lie beside the checkout: " << path << " is not there";
+    ASSERT_TRUE(file) << "cannot read " << path;
     const std::vector<char> text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
     const auto region = parse(std::vector<unsigned char>(text.begin(), text.end()));
     ASSERT_TRUE(region) << region.error().text;
@@ -46,21 +48,24 @@ INSTANTIATE_TEST_SUITE_P(OfEachChip, RecordedRegion, testing::ValuesIn(kAsicIds)
 class RecordedRegions : public MadeUpHost {
 protected:
     void SetUp() override {
-        ASSERT_TRUE(std::filesystem::is_directory(kFolder))
-            << "the recorded regions must lie beside the checkout: " << kFolder << " is not there";
+        ASSERT_TRUE(std::filesystem::is_directory(kFolder)) << kFolder << " is missing";
         MadeUpHost::SetUp();
     }
 };
 
 TEST_F(RecordedRegions, AreOneProcessOnEightDevices) {
-    write_process(kPid);
-    const Found found = discover(Proc(proc()), kFolder);
+    struct stat info {};
+    ASSERT_EQ(
+        stat((std::string(kFolder) + "/tt_device_" + std::to_string(kAsicIds[0]) + "_memory").c_str(), &info),
+        0);
+    write_process(kPid, {.uid = info.st_uid});
+    const FoundTotals found = discover(Proc(proc()), kFolder);
     EXPECT_THAT(found.problems, IsEmpty());
     ASSERT_EQ(found.processes.size(), 1u);
     const census::TotalsOnly& process = found.processes[0];
     EXPECT_EQ(process.identity.pid, kPid);
     EXPECT_EQ(process.identity.comm, "py");
-    EXPECT_EQ(process.source, census::Source::stock);
+    EXPECT_EQ(process.source, census::ProcessSource::stock);
     ASSERT_EQ(process.devices.size(), 8u);
     std::vector<uint32_t> logical_ids;
     for (size_t i = 0; i < 8; ++i) {
@@ -72,8 +77,8 @@ TEST_F(RecordedRegions, AreOneProcessOnEightDevices) {
     EXPECT_THAT(logical_ids, testing::UnorderedElementsAre(0, 1, 2, 3, 4, 5, 6, 7));
 }
 
-TEST_F(RecordedRegions, AreNobodysOnceTheProcessWasKilled) {
-    const Found found = discover(Proc(proc()), kFolder);
+TEST_F(RecordedRegions, AreIgnoredOnceTheProcessWasKilled) {
+    const FoundTotals found = discover(Proc(proc()), kFolder);
     EXPECT_THAT(found.processes, IsEmpty());
     EXPECT_THAT(found.problems, IsEmpty());
     EXPECT_EQ(found.left_over_slots, 8u);

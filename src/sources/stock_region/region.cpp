@@ -17,8 +17,8 @@ std::optional<uint64_t> plausible(uint64_t bytes) {
     return bytes <= kMostPlausibleBytes ? std::optional(bytes) : std::nullopt;
 }
 
-Slot slot_of(const layout::Slot& raw) {
-    Slot slot;
+RegionSlot slot_of(const layout::SlotLayout& raw) {
+    RegionSlot slot;
     slot.pid = static_cast<uint32_t>(raw.pid);
     slot.requested[census::index_of(census::Kind::dram)] = plausible(raw.figures.dram);
     slot.requested[census::index_of(census::Kind::l1)] = plausible(raw.figures.l1);
@@ -29,7 +29,7 @@ Slot slot_of(const layout::Slot& raw) {
     return slot;
 }
 
-base::Expected<void> check_state(const layout::Region& raw) {
+base::Expected<void> check_state(const layout::RegionLayout& raw) {
     if (raw.version == 0 || (raw.version == layout::kVersion4 && raw.init_state != layout::kReady)) {
         return base::error(Error::Code::unfinished, "is being set up");
     }
@@ -53,21 +53,21 @@ base::Expected<void> check_size(uint64_t size) {
     return {};
 }
 
-base::Expected<Region> parse(Bytes bytes) {
+base::Expected<StockRegion> parse(RegionBytes bytes) {
     if (auto size = check_size(bytes.size()); !size) {
         return tl::unexpected(std::move(size.error()));
     }
-    layout::Region raw;
+    layout::RegionLayout raw;
     std::memcpy(&raw, bytes.data(), sizeof raw);
     if (auto state = check_state(raw); !state) {
         return tl::unexpected(std::move(state.error()));
     }
-    Region region;
+    StockRegion region;
     region.version = raw.version;
     region.asic_id = raw.asic_id;
     region.logical_id = raw.logical_id;
-    for (const layout::Slot& one : raw.slots) {
-        if (one.pid <= 0) {  // free, or being released: its figures are half gone
+    for (const layout::SlotLayout& one : raw.slots) {
+        if (one.pid <= 0) {  // free, or being released and only partly cleared
             continue;
         }
         region.slots.push_back(slot_of(one));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What a region says, out of bytes that nobody else can change any more. Anybody may have written them: whatever they are,
-// the result is a region of plausible figures or an error.
+// Parses a private copy of a region. Any user may have written the bytes, so the result is a region of plausible
+// figures or an error, whatever the input.
 
 #include <array>
 #include <cstddef>
@@ -17,33 +17,33 @@
 
 namespace ttmem::sources::stock_region {
 
-using Bytes = std::span<const unsigned char>;
+using RegionBytes = std::span<const unsigned char>;
 
-// No host has this much: what is above is a counter that went below zero, or garbage.
+// No host has this much memory. A larger value is a counter that went below zero, or garbage.
 constexpr uint64_t kMostPlausibleBytes = uint64_t{1} << 50;
 
-// A slot that names a process. Circular buffers have no figure: each writer overwrites the others' and its own.
-struct Slot {
-    uint32_t pid = 0;                                                   // as its writer's namespace counts
-    std::array<std::optional<uint64_t>, census::kPoolKinds> requested;  // absent: not plausible
+// A slot that names a process. Circular buffers have no figure, because writers overwrite each other's value.
+struct RegionSlot {
+    uint32_t pid = 0;                                                   // in the writer's pid namespace
+    std::array<std::optional<uint64_t>, census::kPoolKinds> requested;  // absent if not plausible
     uint64_t last_update_ns = 0;                                        // since the epoch
-    std::string name;                                                   // for people: it proves nothing
+    std::string name;  // for display only: any writer can set it
 
-    bool operator==(const Slot&) const = default;
+    bool operator==(const RegionSlot&) const = default;
 };
 
-struct Region {
+struct StockRegion {
     uint32_t version = 0;
-    uint64_t asic_id = 0;     // 0: it does not say
-    uint32_t logical_id = 0;  // what the last one that attached calls the device
-    std::vector<Slot> slots;  // those in use
-    size_t implausible = 0;   // figures that are absent
+    uint64_t asic_id = 0;           // 0 if not set
+    uint32_t logical_id = 0;        // of the last process that attached
+    std::vector<RegionSlot> slots;  // slots in use
+    size_t implausible = 0;         // number of absent figures
 };
 
-// Error::Code::refused where a file of that size is no region; unfinished where it is empty, as it is at first.
+// Returns Error::Code::refused if a file of this size is not a region, and unfinished if it is empty, as a new file is.
 base::Expected<void> check_size(uint64_t size);
 
-// Error::Code::unfinished while its writer has not set it up.
-base::Expected<Region> parse(Bytes bytes);
+// Returns Error::Code::unfinished if the writer has not set up the region yet.
+base::Expected<StockRegion> parse(RegionBytes bytes);
 
 }  // namespace ttmem::sources::stock_region

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// A region as anybody may write it. An input is the start of the file; the first byte says whether the rest is filled up with
-// zeros to the size of a region, for few inputs have it.
+// A region with arbitrary content. An input is the start of the file. The first byte selects whether the rest is padded
+// with zeros to the size of a region, because few inputs have that size.
 
 #include <cstdio>
 #include <cstdlib>
@@ -40,7 +40,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     require(region->version == 3 || region->version == 4, "a region has a known version");
     require(region->slots.size() <= stock::layout::kSlots, "a region has so many slots");
     size_t absent = 0;
-    for (const stock::Slot& slot : region->slots) {
+    for (const stock::RegionSlot& slot : region->slots) {
         require(slot.pid != 0 && slot.pid <= 0x7fffffff, "a slot names a process");
         require(slot.name == ttmem::base::printable(slot.name), "a name is printable");
         for (const auto& figure : slot.requested) {

@@ -19,7 +19,7 @@ Error error_of(const std::vector<unsigned char>& bytes) {
     return region ? Error{Error::Code::failed, "was taken"} : region.error();
 }
 
-TEST(StockRegion, TellsWhatASlotSays) {
+TEST(StockRegion, ReturnsTheValuesOfASlot) {
     RegionWriter writer(kAsicId);
     writer.raw.logical_id = 5;
     writer.add(4711, 123456789, {100, 200, 300, 400, 500}, "probe");
@@ -29,7 +29,7 @@ TEST(StockRegion, TellsWhatASlotSays) {
     EXPECT_EQ(region->asic_id, kAsicId);
     EXPECT_EQ(region->logical_id, 5u);
     EXPECT_EQ(region->implausible, 0u);
-    EXPECT_THAT(region->slots, ElementsAre(Slot{4711, {100, 200, 300, 400}, 123456789, "probe"}));
+    EXPECT_THAT(region->slots, ElementsAre(RegionSlot{4711, {100, 200, 300, 400}, 123456789, "probe"}));
 }
 
 TEST(StockRegion, AVersionThatIsNotKnownIsNamed) {
@@ -107,7 +107,7 @@ TEST(StockRegion, HasSixtyFourSlots) {
     EXPECT_EQ(region->slots[63].requested[0], 63u);
 }
 
-TEST(StockRegion, ItsOwnTotalsAndCountsAreNotLookedAt) {
+TEST(StockRegion, ItsOwnTotalsAndCountsAreIgnored) {
     RegionWriter writer(1);
     writer.add(12, 9, {1, 2, 3, 4, 5});
     const auto before = parse(writer.bytes());

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Writes regions as stock tt-metal does, and as it does when something goes wrong.
+// Writes regions as stock tt-metal does, including its failures.
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -32,9 +32,9 @@ public:
         }
     }
 
-    layout::Slot& add(int32_t pid, uint64_t last_update_ns, layout::Figures figures = {},
-                      std::string_view name = "python3") {
-        layout::Slot& slot = raw.slots[raw.active_processes];
+    layout::SlotLayout& add(int32_t pid, uint64_t last_update_ns, layout::SlotFigures figures = {},
+                            std::string_view name = "python3") {
+        layout::SlotLayout& slot = raw.slots[raw.active_processes];
         ++raw.active_processes;
         ++raw.references;
         slot.pid = pid;
@@ -50,10 +50,10 @@ public:
         return result;
     }
 
-    layout::Region raw{};
+    layout::RegionLayout raw{};
 };
 
-// A folder of regions and a /proc, both made up.
+// A simulated folder of regions and a simulated /proc.
 class MadeUpHost : public testing::Test {
 protected:
     static constexpr uint64_t kSecond = 1'000'000'000;
@@ -82,11 +82,11 @@ protected:
     }
 
     struct Someone {
-        uint64_t start_seconds = 10;  // after the boot
+        uint64_t start_seconds = 10;  // after boot
         std::string state = "S";
         uint32_t threads = 1;
-        uint32_t uid = 0;
-        uint32_t inner_pid = 0;  // 0: the same
+        uint32_t uid = geteuid();  // as the owner of the regions that a test writes
+        uint32_t inner_pid = 0;    // 0: the same as the pid
         uint32_t flags = 0;
     };
 
@@ -115,7 +115,7 @@ protected:
         write_bytes(region_path(writer.raw.asic_id), writer.bytes());
     }
 
-    // Seconds after the boot, as a slot's time.
+    // Converts seconds after boot to the time format of a slot.
     static uint64_t at(uint64_t seconds) { return (kBoot + seconds) * kSecond; }
 
     std::filesystem::path root_;

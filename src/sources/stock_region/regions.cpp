@@ -7,16 +7,19 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cassert>
 #include <cerrno>
 #include <charconv>
 #include <cstring>
 #include <map>
 #include <memory>
 #include <span>
+#include <tuple>
 #include <utility>
 
 #include "base/descriptor.hpp"
 #include "base/error.hpp"
+#include "census/arithmetic.hpp"
 #include "sources/stock_region/liveness.hpp"
 #include "sources/stock_region/region.hpp"
 #include "sources/stock_region/settle.hpp"
@@ -31,12 +34,10 @@ namespace {
 constexpr std::string_view kNameStart = "tt_device_";
 constexpr std::string_view kNameEnd = "_memory";
 
-// A region, and who may write it.
 struct Source {
     uint64_t asic_id = 0;
     uint32_t owner = 0;
-    bool is_open_to_others = false;
-    Region region;
+    StockRegion region;
 };
 
 Problem problem_of(uint64_t asic_id, const std::string& text) {
@@ -58,14 +59,14 @@ bool read_all(const Descriptor& file, std::span<unsigned char> into, size_t offs
     return true;
 }
 
-// By pread, never by mmap: a file that is cut off while it is mapped kills who looks at it.
+// Uses pread and not mmap: reading a mapped file that was truncated raises a signal.
 base::Expected<Source> read_region(const Descriptor& file, uint64_t asic_id) {
     struct stat info {};
     if (fstat(file.get(), &info) != 0) {
         return base::error(Error::Code::failed, std::strerror(errno));
     }
     if (!S_ISREG(info.st_mode)) {
-        return base::error(Error::Code::refused, "is no regular file");
+        return base::error(Error::Code::refused, "is not a regular file");
     }
     if (auto size = check_size(static_cast<uint64_t>(info.st_size)); !size) {
         return tl::unexpected(std::move(size.error()));
@@ -80,53 +81,85 @@ base::Expected<Source> read_region(const Descriptor& file, uint64_t asic_id) {
         return tl::unexpected(std::move(region.error()));
     }
     if (region->asic_id != 0 && region->asic_id != asic_id) {
-        return base::error(Error::Code::refused,
-                           "says that it is of ASIC " + std::to_string(region->asic_id));
+        return base::error(Error::Code::refused, "names ASIC " + std::to_string(region->asic_id));
     }
-    const bool is_open_to_others = (info.st_mode & (S_IWGRP | S_IWOTH)) != 0;
-    return Source{asic_id, info.st_uid, is_open_to_others, std::move(*region)};
+    return Source{asic_id, info.st_uid, std::move(*region)};
 }
 
-class Look {
+class RegionScan {
 public:
-    Look(const Proc& proc, const std::string& folder) : proc_(proc), folder_(folder) {}
+    RegionScan(const Proc& proc, const std::string& folder) : proc_(proc), folder_(folder) {}
 
-    // Every copy comes before the first question about a process: who lives after that lived when it was taken, unless its
-    // pid was given away meanwhile, and then the new one is younger than the slot.
-    Found run() {
+    // Copies all regions before it checks any process. A process that is alive at the check was alive at the copy,
+    // unless its pid was reused, and then the new process started after the slot's update.
+    FoundTotals run() {
         for (const uint64_t asic_id : asic_ids()) {
             copy(asic_id);
         }
         for (const Source& source : sources_) {
             count(source);
         }
+        report_unchecked();
         std::stable_sort(found_.problems.begin(), found_.problems.end(),
                          [](const Problem& a, const Problem& b) { return a.asic_id < b.asic_id; });
         for (auto& [pid, process] : processes_) {
             found_.processes.push_back(std::move(process));
         }
+        take_claims();
         return std::move(found_);
     }
 
 private:
-    std::vector<uint64_t> asic_ids() {
+    void report_host_problem(const std::string& text) {
+        found_.problems.push_back({std::nullopt, "stock regions: " + text});
+    }
+
+    // The regions in the folder, by the owner of the file.
+    std::map<uint32_t, std::vector<uint64_t>> asic_ids_by_owner() {
+        std::map<uint32_t, std::vector<uint64_t>> result;
         const std::unique_ptr<DIR, int (*)(DIR*)> entries(opendir(folder_.c_str()), closedir);
-        if (!entries && errno != ENOENT) {
-            found_.problems.push_back(
-                {std::nullopt, "stock regions: " + folder_ + ": " + std::strerror(errno)});
+        if (!entries) {
+            if (errno != ENOENT) {
+                report_host_problem(folder_ + ": " + std::strerror(errno));
+            }
+            return result;
         }
-        std::vector<uint64_t> result;
-        while (const dirent* entry = entries ? readdir(entries.get()) : nullptr) {
-            const auto asic_id = asic_id_of(entry->d_name);
-            if (asic_id && result.size() == kMostRegions) {
-                found_.problems.push_back({std::nullopt, "stock regions: more than " +
-                                                             std::to_string(kMostRegions) + " in " + folder_ +
-                                                             ", the rest skipped"});
+        size_t count = 0;
+        while (const dirent* entry = readdir(entries.get())) {
+            if (++count > kMostFolderEntries) {
+                report_host_problem("more than " + std::to_string(kMostFolderEntries) + " files in " +
+                                    folder_ + ", the rest skipped");
                 break;
             }
-            if (asic_id) {
-                result.push_back(*asic_id);
+            const auto asic_id = asic_id_of(entry->d_name);
+            struct stat info {};
+            if (asic_id && fstatat(dirfd(entries.get()), entry->d_name, &info, AT_SYMLINK_NOFOLLOW) == 0) {
+                result[info.st_uid].push_back(*asic_id);
             }
+        }
+        return result;
+    }
+
+    // The regions that are read. Users with few regions come first, so that the others share what is left.
+    std::vector<uint64_t> asic_ids() {
+        std::vector<std::pair<uint32_t, std::vector<uint64_t>>> users;
+        for (auto& [owner, asic_ids] : asic_ids_by_owner()) {
+            users.emplace_back(owner, asic_ids);
+        }
+        std::stable_sort(users.begin(), users.end(),
+                         [](const auto& a, const auto& b) { return a.second.size() < b.second.size(); });
+        std::vector<uint64_t> result;
+        for (size_t i = 0; i < users.size(); ++i) {
+            auto& [owner, asic_ids] = users[i];
+            const size_t share =
+                std::min(kMostRegionsPerUser, (kMostRegions - result.size()) / (users.size() - i));
+            if (asic_ids.size() > share) {
+                report_host_problem("user " + user_name(owner) + " has " + std::to_string(asic_ids.size()) +
+                                    ", and " + std::to_string(share) + " are read");
+                std::sort(asic_ids.begin(), asic_ids.end());
+                asic_ids.resize(share);
+            }
+            result.insert(result.end(), asic_ids.begin(), asic_ids.end());
         }
         std::sort(result.begin(), result.end());
         return result;
@@ -135,7 +168,7 @@ private:
     void copy(uint64_t asic_id) {
         const std::string path =
             folder_ + "/" + std::string(kNameStart) + std::to_string(asic_id) + std::string(kNameEnd);
-        // Without waiting, should a FIFO be there.
+        // O_NONBLOCK, because the file may be a FIFO.
         const Descriptor file(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
         if (!file) {
             if (errno != ENOENT) {
@@ -153,33 +186,84 @@ private:
 
     void count(const Source& source) {
         size_t implausible = 0;
-        size_t of_strangers = 0;
         size_t doubled = 0;
-        for (const Slot& slot : source.region.slots) {
-            const auto& identity = identify(slot.pid);
-            if (!identity || began_after(*identity, slot)) {
+        for (const RegionSlot& slot : source.region.slots) {
+            const std::optional<census::Identity>* const identity = identify(slot.pid, source.owner);
+            if (identity == nullptr) {
+                ++unchecked_[source.owner];
+                continue;
+            }
+            if (!*identity || began_after(**identity, slot)) {
                 ++found_.left_over_slots;
                 continue;
             }
-            if (identity->uid != 0 && identity->uid != source.owner && !source.is_open_to_others) {
-                ++of_strangers;
+            if ((*identity)->uid != source.owner) {
+                add_claim(source, slot, **identity);
                 continue;
             }
             for (const auto& figure : slot.requested) {
                 implausible += figure ? 0u : 1u;
             }
-            doubled += add(source, slot, *identity) ? 0u : 1u;
+            doubled += add(source, slot, **identity) ? 0u : 1u;
         }
-        tell(source.asic_id, implausible, "figures that can't be true, left out");
-        tell(source.asic_id, of_strangers, "slots of processes that can't write there, left out");
-        tell(source.asic_id, doubled, "slots too many of processes that have one, their figures left out");
+        report_problem(source.asic_id, implausible, "figures that can't be true, left out");
+        report_problem(source.asic_id, doubled,
+                       "extra slots of processes that already have one, their figures left out");
     }
 
-    // False where the process has a slot there already: which of them is right can't be known.
-    bool add(const Source& source, const Slot& slot, const census::Identity& identity) {
+    void add_claim(const Source& source, const RegionSlot& slot, const census::Identity& identity) {
+        StockClaim& claim = claims_[{source.owner, source.asic_id, slot.pid}];
+        claim.author = source.owner;
+        claim.process = identity;
+        claim.asic_id = source.asic_id;
+        for (const auto& figure : slot.requested) {
+            claim.bytes += figure.value_or(0);  // at most 64 slots of 2^52 bytes each
+        }
+    }
+
+    // Names the first claims of each author and sums the rest.
+    void take_claims() {
+        std::optional<uint32_t> author;
+        std::string author_name;
+        size_t named = 0;
+        bool has_further = false;
+        for (auto& [key, claim] : claims_) {
+            if (author != claim.author) {
+                author = claim.author;
+                author_name = user_name(claim.author);
+                named = 0;
+                has_further = false;
+            }
+            if (named < kMostClaimsPerUser) {
+                ++named;
+                claim.author_name = author_name;
+                found_.claims.push_back(std::move(claim));
+                continue;
+            }
+            if (!has_further) {
+                has_further = true;
+                found_.further_claims.push_back({author_name, 0, 0});
+            }
+            FurtherClaims& further = found_.further_claims.back();
+            ++further.count;
+            further.bytes = census::saturating_add(further.bytes, claim.bytes);
+        }
+    }
+
+    void report_unchecked() {
+        for (const auto& [owner, slots] : unchecked_) {
+            report_host_problem("those of user " + user_name(owner) + " name more than " +
+                                std::to_string(kMostProcessesPerUser) + " processes, " +
+                                std::to_string(slots) + " slots left out");
+        }
+    }
+
+    // Returns false if the process already has a slot in this region: it is unknown which of them is correct.
+    bool add(const Source& source, const RegionSlot& slot, const census::Identity& identity) {
         census::TotalsOnly& process = processes_[slot.pid];
         process.identity = identity;
-        process.source = census::Source::stock;
+        process.source = census::ProcessSource::stock;
+        assert(process.devices.empty() || process.devices.back().asic_id <= source.asic_id);
         if (!process.devices.empty() && process.devices.back().asic_id == source.asic_id) {
             process.devices.back().requested = {};
             return false;
@@ -193,27 +277,32 @@ private:
         return true;
     }
 
-    const std::optional<census::Identity>& identify(uint32_t pid) {
-        const auto [place, is_new] = identities_.try_emplace(pid);
-        if (is_new) {
-            const auto folder = proc_.open(pid);
-            auto identity = folder ? proc_.identify(pid, *folder) : std::nullopt;
-            const auto stat = identity ? folder->read("stat") : std::nullopt;
-            if (stat && can_hold_memory(*stat) && identity->inner_pid == pid) {
-                place->second = std::move(identity);
-            }
+    // The process if it can hold memory. Null if the user's regions name too many live processes.
+    const std::optional<census::Identity>* identify(uint32_t pid, uint32_t owner) {
+        if (const auto known = identities_.find(pid); known != identities_.end()) {
+            return &known->second;
         }
-        return place->second;
+        const auto folder = proc_.open(pid);
+        if (folder && ++lookups_[owner] > kMostProcessesPerUser) {
+            return nullptr;
+        }
+        std::optional<census::Identity>& result = identities_[pid];
+        auto identity = folder ? proc_.identify(pid, *folder) : std::nullopt;
+        const auto stat = identity ? folder->read("stat") : std::nullopt;
+        if (stat && can_hold_memory(*stat) && identity->inner_pid == pid) {
+            result = std::move(identity);
+        }
+        return &result;
     }
 
-    // The kernel rounds start times down, so that no process looks younger than it is. The writer may use a clock that
-    // moves by the tick, and its update may therefore look as old as one tick more than it is.
-    static bool began_after(const census::Identity& identity, const Slot& slot) {
+    // The kernel rounds start times down, so a process never appears to start later than it did. The writer may use a
+    // clock with tick resolution, so its update may appear up to one tick too early.
+    static bool began_after(const census::Identity& identity, const RegionSlot& slot) {
         const uint64_t tick_ns = 1'000'000'000 / static_cast<uint64_t>(sysconf(_SC_CLK_TCK));
         return identity.start_time_ns > tick_ns && identity.start_time_ns - tick_ns > slot.last_update_ns;
     }
 
-    void tell(uint64_t asic_id, size_t count, const char* what) {
+    void report_problem(uint64_t asic_id, size_t count, const char* what) {
         if (count != 0) {
             found_.problems.push_back(problem_of(asic_id, std::to_string(count) + " " + what));
         }
@@ -221,15 +310,28 @@ private:
 
     const Proc& proc_;
     const std::string& folder_;
-    std::vector<Source> sources_;  // by ASIC id
-    std::map<uint32_t, std::optional<census::Identity>> identities_;
+    std::vector<Source> sources_;                                     // by ASIC id
+    std::map<uint32_t, std::optional<census::Identity>> identities_;  // by pid
+    std::map<uint32_t, size_t> lookups_;    // of live processes, by owner of the region
+    std::map<uint32_t, size_t> unchecked_;  // slots, by owner of the region
+    std::map<std::tuple<uint32_t, uint64_t, uint32_t>, StockClaim> claims_;  // by author, ASIC id and pid
     std::map<uint32_t, census::TotalsOnly> processes_;
-    Found found_;
+    FoundTotals found_;
 };
 
 }  // namespace
 
-Found discover(const Proc& proc, const std::string& folder) { return Look(proc, folder).run(); }
+std::string StockClaim::text() const {
+    return "user " + author_name + "'s stock region of ASIC " + std::to_string(asic_id) + " claims " +
+           std::to_string(bytes) + " bytes for process " + std::to_string(process.pid);
+}
+
+std::string FurtherClaims::text() const {
+    return "user " + author_name + "'s stock regions claim " + std::to_string(bytes) + " bytes for " +
+           std::to_string(count) + " further processes";
+}
+
+FoundTotals discover(const Proc& proc, const std::string& folder) { return RegionScan(proc, folder).run(); }
 
 std::optional<uint64_t> asic_id_of(std::string_view file_name) {
     if (!file_name.starts_with(kNameStart) || !file_name.ends_with(kNameEnd) ||
@@ -241,7 +343,7 @@ std::optional<uint64_t> asic_id_of(std::string_view file_name) {
     uint64_t asic_id = 0;
     const char* end = file_name.data() + file_name.size();
     const auto [at, problem] = std::from_chars(file_name.data(), end, asic_id);
-    // One number, one name: "007" is nobody's.
+    // Each number has one name: "007" is rejected.
     const bool is_whole = problem == std::errc() && at == end && std::to_string(asic_id) == file_name;
     return is_whole ? std::optional(asic_id) : std::nullopt;
 }

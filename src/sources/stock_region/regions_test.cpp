@@ -25,11 +25,11 @@ using testing::SizeIs;
 
 class StockRegions : public MadeUpHost {
 protected:
-    Found look() const { return discover(Proc(proc()), shm()); }
+    FoundTotals scan() const { return discover(Proc(proc()), shm()); }
 
     std::vector<uint32_t> pids() const {
         std::vector<uint32_t> result;
-        for (const auto& process : look().processes) {
+        for (const auto& process : scan().processes) {
             result.push_back(process.identity.pid);
         }
         return result;
@@ -37,7 +37,7 @@ protected:
 
     std::vector<std::string> problems() const {
         std::vector<std::string> result;
-        for (const auto& problem : look().problems) {
+        for (const auto& problem : scan().problems) {
             result.push_back(problem.text);
         }
         return result;
@@ -55,7 +55,7 @@ TEST_F(StockRegions, PutTheSlotsOfOneProcessTogether) {
     second.add(11, at(20), {10, 20, 30, 40, 50});
     write_region(second);
     write_region(first);
-    const Found found = look();
+    const FoundTotals found = scan();
     EXPECT_THAT(found.problems, IsEmpty());
     ASSERT_EQ(found.processes.size(), 2u);
     EXPECT_EQ(found.processes[0].identity.pid, 11u);
@@ -70,7 +70,7 @@ TEST_F(StockRegions, CircularBuffersAndKernelsHaveNoFigure) {
     RegionWriter writer(9);
     writer.add(11, at(20), {1, 2, 3, 4, 5});
     write_region(writer);
-    const auto requested = look().processes.at(0).devices.at(0).requested;
+    const auto requested = scan().processes.at(0).devices.at(0).requested;
     EXPECT_EQ(requested[census::index_of(census::Kind::cb)], std::nullopt);
     EXPECT_EQ(requested[census::index_of(census::Kind::kernel)], std::nullopt);
 }
@@ -80,14 +80,14 @@ TEST_F(StockRegions, AProcessThatHoldsNothingIsListedForItHasTheDeviceOpen) {
     RegionWriter writer(9);
     writer.add(11, at(20));
     write_region(writer);
-    EXPECT_THAT(look().processes.at(0).devices, ElementsAre(census::DeviceTotals{9, 0, {0, 0, 0, 0}}));
+    EXPECT_THAT(scan().processes.at(0).devices, ElementsAre(census::DeviceTotals{9, 0, {0, 0, 0, 0}}));
 }
 
-TEST_F(StockRegions, ASlotOfADeadProcessIsNobodys) {
+TEST_F(StockRegions, ASlotOfADeadProcessIsIgnored) {
     RegionWriter writer(9);
     writer.add(11, at(20), {1, 2, 3, 4, 5});
     write_region(writer);
-    const Found found = look();
+    const FoundTotals found = scan();
     EXPECT_THAT(found.processes, IsEmpty());
     EXPECT_THAT(found.problems, IsEmpty());
     EXPECT_EQ(found.left_over_slots, 1u);
@@ -101,10 +101,10 @@ TEST_F(StockRegions, APidThatWasGivenToAnotherIsNotItsFormerOwner) {
     EXPECT_THAT(pids(), ElementsAre(11));
     write_process(11, {.start_seconds = 21});
     EXPECT_THAT(pids(), IsEmpty());
-    EXPECT_EQ(look().left_over_slots, 1u);
+    EXPECT_EQ(scan().left_over_slots, 1u);
 }
 
-TEST_F(StockRegions, AnUpdateMayLookOlderThanItsProcessByOneTick) {
+TEST_F(StockRegions, AnUpdateMayAppearOlderThanItsProcessByOneTick) {
     const uint64_t tick = kSecond / static_cast<uint64_t>(sysconf(_SC_CLK_TCK));
     write_process(11, {.start_seconds = 20});
     RegionWriter writer(9);
@@ -132,30 +132,101 @@ TEST_F(StockRegions, ANumberThatIsAnotherProcessHereIsNotTheOneInAContainer) {
     write_region(writer);
     write_process(11, {.inner_pid = 4});
     EXPECT_THAT(pids(), IsEmpty());
-    write_process(11, {.flags = 0x00200040});  // a thread of the kernel
+    write_process(11, {.flags = 0x00200040});  // a kernel thread
     EXPECT_THAT(pids(), IsEmpty());
 }
 
-TEST_F(StockRegions, NobodyCanSpeakAboutProcessesThatCanNotWriteThere) {
+TEST_F(StockRegions, ASlotOfAnotherUsersProcessIsAClaimWithItsAuthor) {
     RegionWriter writer(9);
     writer.add(11, at(20), {1, 2, 3, 4, 5});
+    writer.add(12, at(20), {100, 0, 0, 0, 0});
     write_region(writer);
     write_process(11, {.uid = geteuid() + 1});
-    EXPECT_THAT(pids(), IsEmpty());
-    EXPECT_THAT(problems(),
-                ElementsAre("stock region of ASIC 9: 1 slots of processes that can't write there, "
-                            "left out"));
-    ASSERT_EQ(chmod(region_path(9).c_str(), 0666), 0);
-    EXPECT_THAT(pids(), ElementsAre(11));
-    ASSERT_EQ(chmod(region_path(9).c_str(), 0600), 0);
+    write_process(12);
+    for (const mode_t mode : {0600u, 0660u, 0666u}) {
+        ASSERT_EQ(chmod(region_path(9).c_str(), mode), 0);
+        EXPECT_THAT(pids(), ElementsAre(12)) << "the owner's own process counts";
+        const FoundTotals found = scan();
+        EXPECT_THAT(found.problems, IsEmpty());
+        ASSERT_THAT(found.claims, SizeIs(1));
+        EXPECT_EQ(found.claims[0].author, geteuid());
+        EXPECT_EQ(found.claims[0].process.pid, 11u);
+        EXPECT_EQ(found.claims[0].bytes, 10u);
+        EXPECT_EQ(found.claims[0].text(), "user " + user_name(geteuid()) +
+                                              "'s stock region of ASIC 9 claims 10 bytes for process 11");
+        EXPECT_THAT(found.further_claims, IsEmpty());
+    }
     write_process(11, {.uid = geteuid()});
-    EXPECT_THAT(pids(), ElementsAre(11));
+    EXPECT_THAT(pids(), ElementsAre(11, 12));
+    EXPECT_THAT(scan().claims, IsEmpty());
+}
+
+TEST_F(StockRegions, OfAnUnprivilegedUserSayNothingAboutRoot) {
+    if (geteuid() != 0) {
+        GTEST_SKIP() << "needs root: it gives a file to another user";
+    }
+    constexpr uid_t kNobody = 65534;
+    RegionWriter writer(9);
+    writer.add(1, at(20), {uint64_t{30} << 30, 0, 0, 0, 0});
+    writer.add(12, at(20), {7, 0, 0, 0, 0});
+    write_region(writer);
+    ASSERT_EQ(chown(region_path(9).c_str(), kNobody, kNobody), 0);
+    write_process(1, {.uid = 0});
+    write_process(12, {.uid = kNobody});
+    EXPECT_THAT(pids(), ElementsAre(12));
+    const FoundTotals found = scan();
+    ASSERT_THAT(found.claims, SizeIs(1));
+    EXPECT_EQ(found.claims[0].author, kNobody);
+    EXPECT_EQ(found.claims[0].process.pid, 1u);
+    EXPECT_EQ(found.claims[0].bytes, uint64_t{30} << 30);
+}
+
+TEST_F(StockRegions, AClaimIsMadeOncePerRegionAndProcess) {
+    RegionWriter writer(9);
+    writer.add(11, at(20), {1, 0, 0, 0, 0});
+    writer.add(11, at(20), {2, 0, 0, 0, static_cast<uint64_t>(-1)});
+    writer.add(12, at(20), {5, 0, 0, 0, 0});  // has ended, so not even a claim
+    write_region(writer);
+    write_process(11, {.uid = geteuid() + 1});
+    const FoundTotals found = scan();
+    ASSERT_THAT(found.claims, SizeIs(1));
+    EXPECT_EQ(found.claims[0].bytes, 3u);
+    EXPECT_EQ(found.left_over_slots, 1u);
+}
+
+TEST_F(StockRegions, ManyClaimsOfOneUserAreSummed) {
+    RegionWriter writer(9);
+    for (uint32_t i = 0; i < kMostClaimsPerUser + 3; ++i) {
+        writer.add(static_cast<int32_t>(100 + i), at(20), {10, 0, 0, 0, 0});
+        write_process(100 + i, {.uid = geteuid() + 1});
+    }
+    write_region(writer);
+    const FoundTotals found = scan();
+    EXPECT_THAT(found.claims, SizeIs(kMostClaimsPerUser));
+    ASSERT_THAT(found.further_claims, SizeIs(1));
+    EXPECT_EQ(found.further_claims[0].text(),
+              "user " + user_name(geteuid()) + "'s stock regions claim 30 bytes for 3 further processes");
+}
+
+TEST_F(StockRegions, NameAtMostSoManyProcesses) {
+    uint32_t pid = 1000;
+    for (uint64_t asic_id = 0; asic_id < 5; ++asic_id) {
+        RegionWriter writer(asic_id);
+        for (size_t slot = 0; slot < layout::kSlots; ++slot) {
+            write_process(pid);
+            writer.add(static_cast<int32_t>(pid++), at(20));
+        }
+        write_region(writer);
+    }
+    EXPECT_THAT(pids(), SizeIs(kMostProcessesPerUser));
+    EXPECT_THAT(problems(), ElementsAre("stock regions: those of user " + user_name(geteuid()) +
+                                        " name more than 256 processes, 64 slots left out"));
 }
 
 TEST_F(StockRegions, AWriterThatCrashedInTheMiddleLeavesNothing) {
     write_process(11);
     RegionWriter writer(9);
-    writer.add(11, 0, {}, "");  // the pid is the first thing that it writes
+    writer.add(11, 0, {}, "");  // the writer stores the pid first
     write_region(writer);
     EXPECT_THAT(pids(), IsEmpty());
     EXPECT_THAT(problems(), IsEmpty());
@@ -174,7 +245,7 @@ TEST_F(StockRegions, SixtyFourProcessesFillARegion) {
         writer.add(static_cast<int32_t>(100 + i), at(20), {i, 0, 0, 0, 0});
     }
     write_region(writer);
-    const Found found = look();
+    const FoundTotals found = scan();
     ASSERT_EQ(found.processes.size(), 64u);
     for (uint32_t i = 0; i < 64; ++i) {
         EXPECT_EQ(found.processes[i].identity.pid, 100 + i);
@@ -182,7 +253,7 @@ TEST_F(StockRegions, SixtyFourProcessesFillARegion) {
     }
 }
 
-TEST_F(StockRegions, OfVersion4TellTheSlotsThatAreNotBeingReleased) {
+TEST_F(StockRegions, OfVersion4CountOnlySlotsThatAreNotBeingReleased) {
     write_process(11);
     write_process(12);
     RegionWriter writer(9, layout::kVersion4);
@@ -196,13 +267,13 @@ TEST_F(StockRegions, OfVersion4TellTheSlotsThatAreNotBeingReleased) {
     EXPECT_THAT(problems(), IsEmpty());
 }
 
-TEST_F(StockRegions, AFigureThatWrappedIsAbsentAndTold) {
+TEST_F(StockRegions, AFigureThatWrappedIsAbsentAndReported) {
     write_process(11);
     RegionWriter writer(9);
     writer.add(11, at(20), {static_cast<uint64_t>(-1), 2, 3, 4, 5});
-    writer.add(12, at(20), {static_cast<uint64_t>(-1), 2, 3, 4, 5});  // dead: nobody misses it
+    writer.add(12, at(20), {static_cast<uint64_t>(-1), 2, 3, 4, 5});  // ended, so not reported
     write_region(writer);
-    EXPECT_THAT(look().processes.at(0).devices,
+    EXPECT_THAT(scan().processes.at(0).devices,
                 ElementsAre(census::DeviceTotals{9, 0, {std::nullopt, 2, 3, 4}}));
     EXPECT_THAT(problems(), ElementsAre("stock region of ASIC 9: 1 figures that can't be true, left out"));
 }
@@ -213,11 +284,11 @@ TEST_F(StockRegions, AProcessWithTwoSlotsInOneHasNoFiguresThere) {
     writer.add(11, at(20), {1, 2, 3, 4, 5});
     writer.add(11, at(21), {6, 7, 8, 9, 10});
     write_region(writer);
-    EXPECT_THAT(look().processes.at(0).devices, ElementsAre(census::DeviceTotals{9, 0, {}}));
-    EXPECT_THAT(problems(), ElementsAre(HasSubstr("1 slots too many")));
+    EXPECT_THAT(scan().processes.at(0).devices, ElementsAre(census::DeviceTotals{9, 0, {}}));
+    EXPECT_THAT(problems(), ElementsAre(HasSubstr("1 extra slots")));
 }
 
-TEST_F(StockRegions, TheBadOnesAreToldAndTheOthersCount) {
+TEST_F(StockRegions, BadRegionsAreReportedAndTheOthersCount) {
     write_process(11);
     RegionWriter good(5);
     good.add(11, at(20));
@@ -235,8 +306,8 @@ TEST_F(StockRegions, TheBadOnesAreToldAndTheOthersCount) {
                                         "stock region of ASIC 2: has 8577 bytes, and a region has 8576",
                                         "stock region of ASIC 3: has version 2, and only 3 and 4 are known",
                                         "stock region of ASIC 4: has version 99, and only 3 and 4 are known",
-                                        "stock region of ASIC 7: says that it is of ASIC 5"));
-    EXPECT_EQ(look().processes[0].devices.size(), 1u);
+                                        "stock region of ASIC 7: names ASIC 5"));
+    EXPECT_EQ(scan().processes[0].devices.size(), 1u);
 }
 
 TEST_F(StockRegions, ARegionThatDoesNotSayItsAsicIdHasThatOfItsName) {
@@ -244,11 +315,11 @@ TEST_F(StockRegions, ARegionThatDoesNotSayItsAsicIdHasThatOfItsName) {
     RegionWriter writer(0);
     writer.add(11, at(20));
     write_bytes(region_path(8), writer.bytes());
-    EXPECT_EQ(look().processes.at(0).devices.at(0).asic_id, 8u);
+    EXPECT_EQ(scan().processes.at(0).devices.at(0).asic_id, 8u);
     EXPECT_THAT(problems(), IsEmpty());
 }
 
-TEST_F(StockRegions, WhatIsNoRegularFileIsNeitherFollowedNorWaitedFor) {
+TEST_F(StockRegions, FilesThatAreNotRegularAreNeitherFollowedNorWaitedFor) {
     write_process(11);
     RegionWriter writer(1);
     writer.add(11, at(20));
@@ -258,8 +329,8 @@ TEST_F(StockRegions, WhatIsNoRegularFileIsNeitherFollowedNorWaitedFor) {
     std::filesystem::create_directory(region_path(3));
     EXPECT_THAT(pids(), IsEmpty());
     EXPECT_THAT(problems(), ElementsAre("stock region of ASIC 1: is a symbolic link",
-                                        "stock region of ASIC 2: is no regular file",
-                                        "stock region of ASIC 3: is no regular file"));
+                                        "stock region of ASIC 2: is not a regular file",
+                                        "stock region of ASIC 3: is not a regular file"));
 }
 
 TEST_F(StockRegions, TheRegionOfAnotherUserNeedsRoot) {
@@ -269,10 +340,10 @@ TEST_F(StockRegions, TheRegionOfAnotherUserNeedsRoot) {
     int ends[2];
     ASSERT_EQ(pipe(ends), 0);
     const pid_t child = fork();
-    if (child == 0) {  // root may read everything, so that it must be somebody else
+    if (child == 0) {  // root may read every file, so the child changes its user
         const bool is_nobody = geteuid() != 0 || setresuid(65534, 65534, 65534) == 0;
         std::string text;
-        for (const auto& problem : is_nobody ? look().problems : std::vector<Problem>{}) {
+        for (const auto& problem : is_nobody ? scan().problems : std::vector<Problem>{}) {
             text += problem.text;
         }
         _exit(::write(ends[1], text.data(), text.size()) == static_cast<ssize_t>(text.size()) ? 0 : 1);
@@ -285,7 +356,7 @@ TEST_F(StockRegions, TheRegionOfAnotherUserNeedsRoot) {
     EXPECT_EQ(text, "stock region of ASIC 9: permission denied (run ttmemd as root)");
 }
 
-TEST(StockRegionFile, ThatDoesNotOpenIsToldInWords) {
+TEST(StockRegionFile, ThatDoesNotOpenIsReportedWithItsCause) {
     EXPECT_EQ(open_problem(7, EACCES).text, "stock region of ASIC 7: permission denied (run ttmemd as root)");
     EXPECT_EQ(open_problem(7, EMFILE).text, "stock region of ASIC 7: Too many open files");
     EXPECT_EQ(open_problem(7, EMFILE).asic_id, 7u);
@@ -302,17 +373,34 @@ TEST(StockRegionFile, IsKnownByItsName) {
     }
 }
 
-TEST_F(StockRegions, MoreThanTheLimitAreNotReadAndThatIsTold) {
-    for (uint64_t i = 0; i < kMostRegions; ++i) {
+TEST_F(StockRegions, BeyondTheShareOfAUserAreNotReadAndThatIsReported) {
+    for (uint64_t i = 0; i < kMostRegionsPerUser; ++i) {
         write_region(RegionWriter(i));
     }
     EXPECT_THAT(problems(), IsEmpty());
-    write_region(RegionWriter(kMostRegions));
-    EXPECT_THAT(problems(), ElementsAre("stock regions: more than 256 in " + shm() + ", the rest skipped"));
+    write_region(RegionWriter(kMostRegionsPerUser));
+    EXPECT_THAT(problems(),
+                ElementsAre("stock regions: user " + user_name(geteuid()) + " has 65, and 64 are read"));
+}
+
+TEST_F(StockRegions, OfOneUserKeepOutNoneOfAnother) {
+    if (geteuid() != 0) {
+        GTEST_SKIP() << "needs root: it gives files to another user";
+    }
+    constexpr uid_t kNobody = 65534;
+    for (uint64_t i = 0; i < 3 * kMostRegionsPerUser; ++i) {
+        write_region(RegionWriter(i));
+        ASSERT_EQ(chown(region_path(i).c_str(), kNobody, kNobody), 0);
+    }
+    write_process(11);
+    RegionWriter writer(999);
+    writer.add(11, at(20), {1, 2, 3, 4, 5});
+    write_region(writer);
+    EXPECT_THAT(pids(), ElementsAre(11));
 }
 
 TEST_F(StockRegions, AFolderThatIsNotThereHasNone) {
-    const Found found = discover(Proc(proc()), shm() + "/nowhere");
+    const FoundTotals found = discover(Proc(proc()), shm() + "/nowhere");
     EXPECT_THAT(found.processes, IsEmpty());
     EXPECT_THAT(found.problems, IsEmpty());
     EXPECT_THAT(discover(Proc(proc()), root_ / "proc/stat").problems, SizeIs(1));
@@ -331,7 +419,7 @@ TEST_F(StockRegions, AreOnlyRead) {
 
     EXPECT_THAT(pids(), ElementsAre(11));
 
-    // The kernel says of a descriptor that is closed whether it was open for writing.
+    // The close event shows whether the descriptor was open for writing.
     alignas(inotify_event) char events[4096];
     const ssize_t length = ::read(watch.get(), events, sizeof events);
     ASSERT_GT(length, 0);

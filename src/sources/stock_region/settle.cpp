@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sources/stock_region/settle.hpp"
 
+#include <cassert>
 #include <cstdint>
 #include <cstring>
 #include <limits>
@@ -9,15 +10,16 @@
 namespace ttmem::sources::stock_region {
 
 using base::Error;
-using layout::Figures;
+using layout::SlotFigures;
 
 namespace {
 
-// Beyond the limit of the parser.
+// Larger than any figure that the parser accepts.
 constexpr uint64_t kUnsettled = std::numeric_limits<uint64_t>::max();
 
-// Those that anybody reads. The circular buffers' is no figure, and the time goes on with every update.
-constexpr uint64_t Figures::*kFigures[] = {&Figures::dram, &Figures::l1, &Figures::l1_small, &Figures::trace};
+// The figures that are used. The one of circular buffers is meaningless, and the time changes with every update.
+constexpr uint64_t SlotFigures::*kFigures[] = {&SlotFigures::dram, &SlotFigures::l1, &SlotFigures::l1_small,
+                                               &SlotFigures::trace};
 
 template <class Layout>
 std::optional<Layout> read(const ReadAt& read_at, size_t offset) {
@@ -30,7 +32,7 @@ std::optional<Layout> read(const ReadAt& read_at, size_t offset) {
     return layout;
 }
 
-bool agree(const layout::Slot& a, const layout::Slot& b) {
+bool agree(const layout::SlotLayout& a, const layout::SlotLayout& b) {
     bool same = a.pid == b.pid;
     for (const auto figure : kFigures) {
         same = same && a.figures.*figure == b.figures.*figure;
@@ -38,8 +40,8 @@ bool agree(const layout::Slot& a, const layout::Slot& b) {
     return same;
 }
 
-// What two reads that differ have in common.
-layout::Slot common(const layout::Slot& before, layout::Slot after) {
+// Combines two reads that differ: a changed pid frees the slot, and a changed figure is unsettled.
+layout::SlotLayout common(const layout::SlotLayout& before, layout::SlotLayout after) {
     if (before.pid != after.pid) {
         after.pid = 0;
     }
@@ -51,11 +53,12 @@ layout::Slot common(const layout::Slot& before, layout::Slot after) {
     return after;
 }
 
-std::optional<layout::Slot> settle(const ReadAt& read_at, size_t number, layout::Slot before,
-                                   layout::Slot after) {
-    const size_t offset = offsetof(layout::Region, slots) + number * sizeof(layout::Slot);
+std::optional<layout::SlotLayout> settle(const ReadAt& read_at, size_t number, layout::SlotLayout before,
+                                         layout::SlotLayout after) {
+    assert(number < layout::kSlots);
+    const size_t offset = offsetof(layout::RegionLayout, slots) + number * sizeof(layout::SlotLayout);
     for (size_t reads = 2; !agree(before, after) && reads < kMostReadsOfSlot; ++reads) {
-        const auto next = read<layout::Slot>(read_at, offset);
+        const auto next = read<layout::SlotLayout>(read_at, offset);
         if (!next) {
             return std::nullopt;
         }
@@ -72,12 +75,12 @@ tl::unexpected<Error> became_shorter() {
 }  // namespace
 
 base::Expected<Copy> copy_settled(const ReadAt& read_at) {
-    const auto before = read<layout::Region>(read_at, 0);
-    auto after = before ? read<layout::Region>(read_at, 0) : std::nullopt;
+    const auto before = read<layout::RegionLayout>(read_at, 0);
+    auto after = before ? read<layout::RegionLayout>(read_at, 0) : std::nullopt;
     if (!after) {
         return became_shorter();
     }
-    // These are written once, when the region is set up.
+    // These fields are written once, when the region is set up.
     if (before->version != after->version || before->asic_id != after->asic_id ||
         before->init_state != after->init_state) {
         return base::error(Error::Code::unfinished, "is being set up");

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// A private copy of a region whose writers do not stop for us. They store each figure by itself and give no sign of where an
-// update begins or ends, so no way of reading gives a true snapshot. What is done: the copy is taken twice, and a slot that
-// differs is read again until two reads in a row agree, a bounded number of times.
+// Makes a private copy of a region while its writers continue. Writers store each figure separately and do not mark the
+// start or end of an update, so no reader can get a true snapshot. Instead, the region is copied twice, and a slot that
+// differs is read again until two consecutive reads agree, up to a fixed number of times.
 //
-// What that gives: each figure is one that the slot really held, and its pid is the one beside it. What stays open: both
-// reads may fall into the same update, between its two stores. Then one figure is of before it and the other of after it, and
-// the next look puts that right. A slot that changes hands meanwhile still has the last update of its former owner, which
-// is before the new one began, so that it is not taken for the new one's (regions.hpp).
+// As a result, each figure is a value that the slot really held, and the pid is the one stored with it. One case
+// remains: both reads may fall between two stores of the same update. Then one figure is from before the update and
+// another from after it, and the next scan corrects this. A slot that changes its owner during the copy still has the
+// last update of the former owner, which is before the new process started, so it is not attributed to the new one
+// (regions.hpp).
 
 #include <array>
 #include <cstddef>
@@ -20,15 +21,15 @@
 
 namespace ttmem::sources::stock_region {
 
-// Fills all of `into` from the offset; false where it can't.
+// Fills all of `into` from `offset`. Returns false on failure.
 using ReadAt = std::function<bool(std::span<unsigned char> into, size_t offset)>;
 
 constexpr size_t kMostReadsOfSlot = 16;
 
 using Copy = std::array<unsigned char, layout::kRegionBytes>;
 
-// In the copy, a slot whose pid does not settle is free, and a figure that does not settle is larger than any plausible one, so
-// that the parser counts it as absent.
+// In the copy, a slot whose pid does not settle is free. A figure that does not settle is larger than any plausible
+// one, so that the parser treats it as absent.
 base::Expected<Copy> copy_settled(const ReadAt& read_at);
 
 }  // namespace ttmem::sources::stock_region

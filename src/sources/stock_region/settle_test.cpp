@@ -13,10 +13,10 @@ namespace {
 using base::Error;
 using testing::ElementsAre;
 
-// A region whose writer does something between any two reads.
+// A region whose writer changes it between any two reads.
 class BusyRegion {
 public:
-    using Step = std::function<void(layout::Region&, size_t reads)>;
+    using Step = std::function<void(layout::RegionLayout&, size_t reads)>;
 
     explicit BusyRegion(Step step) : step_(std::move(step)) {
         writer.add(11, 5, {1, 2, 3, 4, 5});
@@ -33,11 +33,11 @@ public:
         });
     }
 
-    Region region() {
+    StockRegion region() {
         const auto bytes = copy();
         const auto result = bytes ? parse(*bytes) : tl::unexpected(bytes.error());
         EXPECT_TRUE(result) << result.error().text;
-        return result.value_or(Region{});
+        return result.value_or(StockRegion{});
     }
 
     RegionWriter writer{1};
@@ -48,7 +48,7 @@ private:
 };
 
 TEST(Settle, AQuietRegionIsReadTwice) {
-    BusyRegion busy([](layout::Region&, size_t) {});
+    BusyRegion busy([](layout::RegionLayout&, size_t) {});
     const auto copy = busy.copy();
     ASSERT_TRUE(copy);
     EXPECT_EQ(busy.reads, 2u);
@@ -56,12 +56,12 @@ TEST(Settle, AQuietRegionIsReadTwice) {
 }
 
 TEST(Settle, ASlotThatChangedIsReadAgainUntilItStands) {
-    BusyRegion busy([](layout::Region& raw, size_t reads) {
+    BusyRegion busy([](layout::RegionLayout& raw, size_t reads) {
         if (reads <= 4) {
             raw.slots[1].figures.l1 += 1000;
         }
     });
-    const Region region = busy.region();
+    const StockRegion region = busy.region();
     EXPECT_EQ(busy.reads, 6u);
     EXPECT_THAT(region.slots[0].requested, ElementsAre(1, 2, 3, 4));
     EXPECT_THAT(region.slots[1].requested, ElementsAre(10, 4020, 30, 40));
@@ -69,32 +69,32 @@ TEST(Settle, ASlotThatChangedIsReadAgainUntilItStands) {
 }
 
 TEST(Settle, AFigureThatNeverStandsIsAbsentAndTheOthersAreNot) {
-    BusyRegion busy([](layout::Region& raw, size_t) { ++raw.slots[1].figures.dram; });
-    const Region region = busy.region();
+    BusyRegion busy([](layout::RegionLayout& raw, size_t) { ++raw.slots[1].figures.dram; });
+    const StockRegion region = busy.region();
     EXPECT_EQ(busy.reads, kMostReadsOfSlot);
     EXPECT_THAT(region.slots[1].requested, ElementsAre(std::nullopt, 20, 30, 40));
     EXPECT_EQ(region.implausible, 1u);
 }
 
-TEST(Settle, ASlotThatKeepsChangingHandsIsNobodys) {
-    BusyRegion busy([](layout::Region& raw, size_t) { ++raw.slots[0].pid; });
-    const Region region = busy.region();
+TEST(Settle, ASlotThatKeepsChangingItsProcessIsIgnored) {
+    BusyRegion busy([](layout::RegionLayout& raw, size_t) { ++raw.slots[0].pid; });
+    const StockRegion region = busy.region();
     ASSERT_EQ(region.slots.size(), 1u);
     EXPECT_EQ(region.slots[0].pid, 12u);
 }
 
 TEST(Settle, ASlotThatChangesHandsOnceIsTheNewOnes) {
-    BusyRegion busy([](layout::Region& raw, size_t reads) {
+    BusyRegion busy([](layout::RegionLayout& raw, size_t reads) {
         if (reads == 1) {
             raw.slots[0] = {77, 0, {7, 7, 7, 7, 7}, 9, "new"};
         }
     });
-    const Region region = busy.region();
-    EXPECT_EQ(region.slots[0], (Slot{77, {7, 7, 7, 7}, 9, "new"}));
+    const StockRegion region = busy.region();
+    EXPECT_EQ(region.slots[0], (RegionSlot{77, {7, 7, 7, 7}, 9, "new"}));
 }
 
-TEST(Settle, WhatIsNoFigureNeedNotStand) {
-    BusyRegion busy([](layout::Region& raw, size_t) {
+TEST(Settle, FieldsThatAreNotFiguresMayChange) {
+    BusyRegion busy([](layout::RegionLayout& raw, size_t) {
         ++raw.slots[0].last_update_ns;
         ++raw.slots[0].figures.cb;
         ++raw.totals.dram;
@@ -105,9 +105,9 @@ TEST(Settle, WhatIsNoFigureNeedNotStand) {
 
 TEST(Settle, ARegionThatIsSetUpMeanwhileIsNotThereYet) {
     const BusyRegion::Step steps[] = {
-        [](layout::Region& raw, size_t) { raw.version = 4; },
-        [](layout::Region& raw, size_t) { raw.asic_id = 4; },
-        [](layout::Region& raw, size_t) { raw.init_state = layout::kReady; },
+        [](layout::RegionLayout& raw, size_t) { raw.version = 4; },
+        [](layout::RegionLayout& raw, size_t) { raw.asic_id = 4; },
+        [](layout::RegionLayout& raw, size_t) { raw.init_state = layout::kReady; },
     };
     for (const auto& step : steps) {
         const auto copy = BusyRegion(step).copy();

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Which devices of processes are shown. A process may report any number of devices that do not exist, so the devices of
+// each user are limited: entries, members of sets, and devices that the driver does not list.
+
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "census/report.hpp"
+
+namespace ttmem::census {
+
+struct AdmittedDevices {
+    std::vector<std::vector<bool>> entries;  // by report and entry of its device table
+    std::map<uint64_t, uint32_t> ids;        // by ASIC id; includes those of the driver
+};
+
+// Processes use the share of their user in the order of their start. A device that several users report counts against
+// the one with the most room, so no user can keep out a device of another.
+AdmittedDevices admit_devices(const Census& census, const std::vector<Report>& reports);
+
+}  // namespace ttmem::census

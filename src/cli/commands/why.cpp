@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/commands/commands.hpp"
+#include "view/text/screens.hpp"
+
+namespace ttmem::cli {
+
+namespace {
+
+struct WhyOptions : CommonOptions {
+    census::FailureQuery query{.limit = 10};
+};
+
+void declare_why_options(CLI::App& command, WhyOptions& options) {
+    add_json_and_bytes(command, options);
+    add_direct(command, options);
+    add_device(command, options.query.device);
+    add_pid(command, options.query.pid);
+    command
+        .add_option_function<std::string>(
+            "--type",
+            [&options](const std::string& name) {
+                options.query.type = base::by_name<census::FailureType>(name);
+            },
+            "Only out_of_memory, cb_clash or unknown_free")
+        ->check(check_choice({"out_of_memory", "cb_clash", "unknown_free"}))
+        ->type_name("TYPE");
+    add_limit(command, options.query.limit);
+}
+
+int show_why(const WhyOptions& options) {
+    return show(access::ask<view::Failures>(options.query, options.mode), options, view::why_text);
+}
+
+}  // namespace
+
+void add_why(CLI::App& app, Action& chosen) {
+    add_command<WhyOptions>(app, chosen, "why",
+                            "What failed, how much was missing, and what holds the memory",
+                            declare_why_options, show_why)
+        ->footer(
+            "Verdicts: too big (more than a bank has), not enough (more than is free),\n"
+            "fragmented (enough is free, but not in one block), clash (circular buffers\n"
+            "reach into L1 buffers). SHORT/BANK is what was missing in each bank. A process\n"
+            "keeps the first and last few failures of each type.\n\n"
+            "Example:\n  ttmem why --device 0");
+}
+
+}  // namespace ttmem::cli

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/api/daemon_host.hpp"
+
+#include "daemon/watch/history_views.hpp"
+#include "view/questions/events.hpp"
+#include "view/questions/history.hpp"
+#include "view/questions/self.hpp"
+
+namespace ttmem::daemon {
+
+void describe(const Budgets& budgets, view::SelfView& self) {
+    for (const BudgetUse& use : budgets.uses()) {
+        const BudgetLimit& limit = budgets.limit(use.budget);
+        self.budgets.push_back({std::string(name_of(use.budget)), use.used, use.largest_share, limit.per_user,
+                                limit.total, use.refused});
+    }
+}
+
+view::Origin DaemonHost::origin() const {
+    view::Origin origin = view::read_here();
+    origin.source = view::OriginSource::daemon;
+    return origin;
+}
+
+base::Expected<view::DeadProcesses> DaemonHost::dead_processes() const {
+    view::DeadProcesses result{dependencies_.post_mortems.newest_first(),
+                               dependencies_.post_mortems.dropped()};
+    std::erase_if(result.newest_first,
+                  [&](const census::DeadProcess& dead) { return !may_see(dead.process.identity.uid); });
+    return result;
+}
+
+base::Expected<view::EventsView> DaemonHost::events(const view::EventQuery& query) const {
+    view::EventsView view =
+        list_events(dependencies_.history, query, [this](uint32_t uid) { return may_see(uid); });
+    view.origin = origin();
+    return view;
+}
+
+base::Expected<view::HistoryView> DaemonHost::history(const view::HistoryQuery& query) const {
+    view::HistoryView view{origin(), list_series(dependencies_.history, query)};
+    view.dropped =
+        dependencies_.history.read_samples([](const history::Samples& samples) { return samples.dropped(); });
+    return view;
+}
+
+base::Expected<view::SelfView> DaemonHost::self() const {
+    view::SelfView self;
+    self.origin = origin();
+    self.processes = dependencies_.process_table.size();
+    self.post_mortems = dependencies_.post_mortems.size();
+    describe(dependencies_.history, self);
+    dependencies_.describe_self(self);
+    return self;
+}
+
+}  // namespace ttmem::daemon

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// The host as the daemon knows it, for one asker.
+
+#include <functional>
+
+#include "daemon/api/permissions.hpp"
+#include "daemon/budgets.hpp"
+#include "daemon/watch/post_mortems.hpp"
+#include "daemon/watch/process_table.hpp"
+#include "history/event_history.hpp"
+#include "view/questions/host.hpp"
+
+namespace ttmem::daemon {
+
+struct HostDependencies {
+    const ProcessTable& process_table;
+    history::EventHistory& history;
+    const PostMortems& post_mortems;
+    std::function<void(view::SelfView&)> describe_self;  // what only the program knows; called on a worker
+};
+
+// Sets the fields that describe the budgets.
+void describe(const Budgets& budgets, view::SelfView& self);
+
+class DaemonHost : public view::Host {
+public:
+    // The dependencies must outlive the host.
+    DaemonHost(const HostDependencies& dependencies, Permissions permissions)
+        : dependencies_(dependencies), permissions_(permissions) {}
+
+    view::Origin origin() const override;
+    census::Census census() const override { return dependencies_.process_table.census(); }
+    void annotate(census::Figures& figures) const override { dependencies_.history.annotate(figures); }
+    bool may_see(uint32_t uid) const override { return permissions_.may_see(uid); }
+    base::Expected<view::DeadProcesses> dead_processes() const override;
+    base::Expected<view::EventsView> events(const view::EventQuery& query) const override;
+    base::Expected<view::HistoryView> history(const view::HistoryQuery& query) const override;
+    base::Expected<view::SelfView> self() const override;
+
+private:
+    const HostDependencies& dependencies_;
+    Permissions permissions_;
+};
+
+}  // namespace ttmem::daemon

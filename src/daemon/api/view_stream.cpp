@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/api/view_stream.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "view/json/json.hpp"
+
+namespace ttmem::daemon {
+
+namespace asio = boost::asio;
+using http::StreamWriter;
+using std::chrono::steady_clock;
+
+namespace {
+
+// Where a view costs much there are fewer of them: a tenth of one processor at most.
+constexpr int kShareOfProcessor = 10;
+
+}  // namespace
+
+ViewStream::ViewStream(asio::io_context& loop, PostTask post, std::function<view::View()> read,
+                       StreamIntervals intervals)
+    : read_(std::move(read)),
+      intervals_(intervals),
+      epoch_(view::read_here().time_ns),
+      rounds_(loop, std::move(post),
+              [this](std::list<ViewSubscriber>& subscribers) { return serve(subscribers); }) {}
+
+void ViewStream::subscribe(std::shared_ptr<StreamWriter> stream, const std::string& last_event_id,
+                           std::chrono::milliseconds interval) {
+    ViewSubscriber subscriber{std::move(stream), std::nullopt, interval, {}};
+    const size_t dash = last_event_id.find('-');
+    if (dash != std::string::npos && http::parse_number(last_event_id.substr(0, dash)) == epoch_) {
+        subscriber.state = http::parse_number(last_event_id.substr(dash + 1));
+    }
+    rounds_.add(std::move(subscriber));
+}
+
+steady_clock::duration ViewStream::serve(std::list<ViewSubscriber>& subscribers) {
+    const auto start = steady_clock::now();
+    changes_.update(read_());
+    const bool is_heartbeat = start >= next_heartbeat_;
+    if (is_heartbeat) {
+        next_heartbeat_ = start + intervals_.heartbeat;
+    }
+    Messages messages;
+    for (ViewSubscriber& subscriber : subscribers) {
+        try {
+            serve(subscriber, messages, is_heartbeat);
+        } catch (...) {
+            subscriber.stream = nullptr;  // out of memory: the stream of this subscriber ends
+        }
+    }
+    return std::max<steady_clock::duration>(intervals_.least,
+                                            (steady_clock::now() - start) * kShareOfProcessor);
+}
+
+void ViewStream::serve(ViewSubscriber& subscriber, Messages& messages, bool is_heartbeat) const {
+    static const auto kHeartbeat = std::make_shared<const std::string>(": alive\n\n");
+    const StreamWriter::Readiness readiness = subscriber.stream->readiness();
+    if (readiness == StreamWriter::Readiness::busy) {
+        return;  // it gets all changes at once when it has read what it has
+    }
+    const auto now = steady_clock::now();
+    bool is_there = readiness == StreamWriter::Readiness::ready;
+    if (is_there && subscriber.state != changes_.number() && now >= subscriber.next) {
+        // What is gone is not remembered for ever. Numbers of a later state are not from this daemon.
+        if (subscriber.state && !changes_.knows(*subscriber.state)) {
+            subscriber.state.reset();
+        }
+        // Views come at a pace of their own: half a view early is better than a whole one late.
+        subscriber.next =
+            now + std::max<steady_clock::duration>(subscriber.interval - intervals_.least / 2, {});
+        is_there = subscriber.stream->push(message_for(subscriber.state, messages));
+        subscriber.state = changes_.number();
+    }
+    if (is_there && is_heartbeat) {
+        is_there = subscriber.stream->push(kHeartbeat);
+    }
+    if (!is_there) {
+        subscriber.stream = nullptr;
+    }
+}
+
+http::SharedText ViewStream::message_for(std::optional<uint64_t> state, Messages& messages) const {
+    http::SharedText& message = messages[state];
+    if (!message) {
+        message = std::make_shared<const std::string>(
+            (state ? "event: change\nid: " : "event: view\nid: ") + std::to_string(epoch_) + "-" +
+            std::to_string(changes_.number()) + "\ndata: " +
+            (state ? view::JsonForm<view::ViewChange>::write_line(changes_.since(*state))
+                   : view::JsonForm<view::View>::write_line(changes_.whole())) +
+            "\n\n");
+    }
+    return message;
+}
+
+}  // namespace ttmem::daemon

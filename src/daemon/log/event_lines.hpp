@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Events as lines of text, for people and for scripts that grep them. The format is that of the earlier allocation server: one
+// line per device, with a mark in front.
+//
+//     ✓ [PID 4711] Allocated 4194304 bytes of DRAM on device 0 (buffer_id=2560032)
+//     ✗ [PID 4711] Freed buffer 2560032 on device 0 (4194304 bytes)
+//     ✓ [CB_ALLOC] Device 0: +0.25 MB (Total: 0.25 MB)
+//     ✗ [CB_FREE] Device 0: -0.25 MB (Total: 0 MB)
+
+#include <cstdint>
+#include <string>
+
+#include "census/kind.hpp"
+
+namespace ttmem::daemon {
+
+// In units of 2^20 bytes, in the shortest form with two digits: "0.25", "2.1", "14", "0".
+std::string format_megabytes(uint64_t bytes);
+
+// One allocation or free on one device. `total` is the sum of circular buffers or kernels on this device afterwards.
+struct EventLineFields {
+    uint32_t pid = 0;
+    uint32_t device = 0;
+    bool is_free = false;
+    bool adds_bytes = true;
+    segment::AllocationKind kind = segment::AllocationKind::dram;
+    uint64_t bytes = 0;  // requested
+    uint64_t address = 0;
+    uint64_t total = 0;
+};
+
+std::string event_line(const EventLineFields& facts);
+
+}  // namespace ttmem::daemon

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/watch/history_views.hpp"
+
+#include <algorithm>
+#include <cassert>
+
+#include "base/time.hpp"
+
+namespace ttmem::daemon {
+
+using history::FollowedProcess;
+using history::Record;
+using history::RecordType;
+
+namespace {
+
+bool has_kind(RecordType type) {
+    return type == RecordType::allocation || type == RecordType::free || type == RecordType::failure;
+}
+
+bool has_set(RecordType type) {
+    return has_kind(type) || type == RecordType::set_opened || type == RecordType::set_closed;
+}
+
+// The epoch minus the zero of the monotonic clock.
+uint64_t epoch_offset() { return base::realtime_ns() - segment::monotonic_now(); }
+
+view::EventView describe(const Record& record, const FollowedProcess& process, uint64_t offset_ns) {
+    view::EventView event;
+    event.sequence = record.sequence;
+    event.time_ns = offset_ns + std::min(segment::monotonic_now(), record.monotonic_ns);
+    event.type = record.type;
+    event.pid = process.identity().pid;
+    if (record.type == RecordType::gap) {
+        event.count = record.count;
+    }
+    if (has_set(record.type)) {
+        event.devices = process.devices_of(record);
+        event.name = process.name_of(record);
+    }
+    if (has_kind(record.type)) {
+        event.kind = census::kind_of(record.event.kind);
+        if (segment::is_kernel(record.event.kind)) {
+            event.kernel_type = census::kKernelTypes[census::kernel_type_of(record.event.kind)];
+        } else if (record.type != RecordType::failure) {
+            event.address = record.event.address;
+        }
+        event.requested = record.event.requested;
+        event.adds_bytes = record.event.adds_bytes;
+    }
+    return event;
+}
+
+[[maybe_unused]] bool is_in_order(const std::vector<view::EventView>& events) {
+    return std::adjacent_find(events.begin(), events.end(),
+                              [](const view::EventView& a, const view::EventView& b) {
+                                  return a.sequence >= b.sequence;
+                              }) == events.end();
+}
+
+// Cheaper than to describe an event first.
+bool matches(const Record& record, const FollowedProcess& process, const view::EventQuery& query) {
+    if (query.pid && process.identity().pid != *query.pid) {
+        return false;
+    }
+    if (query.kind && has_kind(record.type)) {
+        const auto kind = census::kind_of(record.event.kind);
+        if (kind && *kind != *query.kind) {
+            return false;
+        }
+    }
+    if (query.device && has_set(record.type)) {
+        const std::vector<uint32_t> devices = process.devices_of(record);
+        return devices.empty() || std::find(devices.begin(), devices.end(), *query.device) != devices.end();
+    }
+    return true;
+}
+
+}  // namespace
+
+view::EventsView list_events(const history::EventHistory& history, const view::EventQuery& query,
+                             const std::function<bool(uint32_t uid)>& may_see) {
+    const uint64_t offset_ns = epoch_offset();
+    return history.read_events(
+        [&](const history::Log& log, const history::EventHistory::FollowedProcesses& processes) {
+            view::EventsView result;
+            const uint64_t from = std::max<uint64_t>(query.since.value_or(0), 1);
+            // A number that no event has yet, such as one of another daemon, continues with the next event.
+            const uint64_t first = std::max(std::min(from, log.newest() + 1), log.oldest());
+            result.missed = first - std::min(first, from);
+            assert(first >= 1 && first <= log.newest() + 1);
+            const auto find_match = [&](uint64_t sequence) -> const FollowedProcess* {
+                const Record& record = *log.at(sequence);
+                const auto process = processes.find(record.process);
+                return process != processes.end() && may_see(process->second.identity().uid) &&
+                               matches(record, process->second, query)
+                           ? &process->second
+                           : nullptr;
+            };
+            uint64_t most = query.limit == 0 ? view::kMostRows : std::min(query.limit, view::kMostRows);
+            uint64_t at = first;
+            if (query.last) {
+                most = view::kMostRows;
+                at = log.newest() + 1;
+                for (uint64_t found = 0; at > first && found < *query.last;) {
+                    found += find_match(--at) != nullptr ? 1u : 0u;
+                }
+                if (at > first) {
+                    // A stream shows all events or counts them. A list of the last events has missed none.
+                    result.missed = query.stream ? result.missed + (at - first) : 0;
+                }
+            }
+            for (; at <= log.newest() && result.events.size() < most; ++at) {
+                if (const FollowedProcess* const process = find_match(at)) {
+                    result.events.push_back(describe(*log.at(at), *process, offset_ns));
+                }
+            }
+            result.next = at;
+            assert(is_in_order(result.events) && result.events.size() <= most);
+            return result;
+        });
+}
+
+std::vector<view::SeriesView> list_series(const history::EventHistory& history,
+                                          const view::HistoryQuery& query) {
+    return history.read_samples([&](const history::Samples& samples) {
+        std::vector<view::SeriesView> result;
+        for (const auto& [device, kind] : samples.keys()) {
+            if ((!query.device || *query.device == device) && (!query.kind || *query.kind == kind)) {
+                result.push_back({device, kind, samples.since({device, kind}, query.since)});
+            }
+        }
+        return result;
+    });
+}
+
+void describe(const history::EventHistory& history, view::SelfView& self) {
+    const history::EventTotals totals = history.totals();
+    self.events_followed = totals.followed;
+    self.events_lost = totals.lost;
+    self.events_per_second = totals.per_second;
+    self.defects = totals.defects;
+    self.audits = totals.audits;
+    self.lag_ns = totals.lag_ns;
+}
+
+}  // namespace ttmem::daemon

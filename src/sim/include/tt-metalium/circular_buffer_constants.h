@@ -1,6 +1,0 @@
-// SPDX-License-Identifier: Apache-2.0
-#pragma once
-
-#include <cstdint>
-
-constexpr static std::uint32_t NUM_CIRCULAR_BUFFERS = 64;

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace ttmem::tui {
+
+// A pressed key. A key that types a character has that character's code point as its value; the named ones that type none
+// lie above the last code point.
+enum class Key : uint32_t {
+    none = 0,
+    backspace_control = '\b',  // some terminals send this for the backspace key
+    tab = '\t',
+    enter = '\n',
+    escape = 27,
+    space = ' ',
+    backspace = 127,
+    up = 0x110000,
+    down,
+    left,
+    right,
+    page_up,
+    page_down,
+    home,
+    end,
+    f1,
+    f6,
+    f9,
+    f10,
+    f12,
+    back_tab,
+};
+
+constexpr Key key_of(char32_t character) { return static_cast<Key>(character); }
+
+constexpr bool is_printable(Key key) { return key >= Key::space && key < Key::up && key != Key::backspace; }
+
+// The name on the keyboard: "Enter", "PgUp", "F6", "g".
+std::string name_of(Key key);
+
+}  // namespace ttmem::tui

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tui/key_bindings.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+namespace ttmem::tui {
+
+namespace {
+
+constexpr Key key(char character) { return key_of(static_cast<unsigned char>(character)); }
+
+std::vector<KeyBinding> make_bindings() {
+    constexpr ScreenSet kAll = ScreenSet::all();
+    const std::vector<Key> vertical = {Key::up, Key::down, Key::page_up, Key::page_down, Key::home, Key::end};
+    std::vector<Key> screen_numbers;
+    for (size_t i = 0; i < kScreens; ++i) {
+        screen_numbers.push_back(key_of(static_cast<char32_t>(U'0' + i)));
+    }
+    // clang-format off
+    return {
+        {screen_numbers, kAll, open_numbered_screen, "", "open a screen"},
+        {{key('d'), Key::tab}, kAll, select_next_device, "next device", "next device"},
+        {{key('D'), Key::back_tab}, kAll, select_previous_device, "", "previous device"},
+        {{key('+'), key('=')}, kAll, lengthen_interval, "slower", "slower: longer interval (up to 10 s)"},
+        {{key('-')}, kAll, shorten_interval, "faster", "faster: shorter interval (down to 250 ms)"},
+        {{Key::f12}, kAll, request_save, "", "save screen, interval, sort order and grouping"},
+        {{Key::escape}, kAll, go_back, "", "back: close what is open, clear the filter"},
+        {{key('?'), key('h'), Key::f1}, kAll, toggle_help, "help", "show or hide this help"},
+        {{key('q'), Key::f10}, kAll, request_quit, "quit", "quit"},
+
+        {vertical, {Screen::overview}, select_process, "process", "select a process"},
+        {{Key::enter}, {Screen::overview}, open_allocations_of_process, "allocations", "show the allocations of the selected process"},
+        {{Key::f6, key('s')}, {Screen::overview}, next_process_order, "sort", "next sort order"},
+        {{key('r')}, {Screen::overview}, reverse_process_order, "", "reverse the sort order"},
+        {{Key::f9, key('k')}, {Screen::overview}, choose_signal, "signal", "signal the selected process (asks first)"},
+
+        {{Key::up, Key::down}, {Screen::breakdown, Screen::charts, Screen::telemetry}, select_adjacent_device, "", "previous, next device"},
+
+        {{key('a')}, {Screen::charts, Screen::allocations, Screen::failures}, toggle_all_devices, "all/one", "all devices or one"},
+
+        {{key('z')}, {Screen::charts}, shorten_chart, "zoom in", "zoom in: shorter time span"},
+        {{key('Z')}, {Screen::charts}, lengthen_chart, "zoom out", "zoom out: longer time span (up to an hour)"},
+
+        {vertical, {Screen::allocations}, scroll_allocations, "", "scroll"},
+        {{key('/')}, {Screen::allocations}, edit_allocation_filter, "filter", "filter by name (Enter applies, Esc cancels)"},
+        {{key('g')}, {Screen::allocations}, next_group, "group", "next grouping: name, scope, kind, process ..."},
+        {{key('G')}, {Screen::allocations}, show_list, "list", "list without groups"},
+        {{Key::f6, key('s')}, {Screen::allocations}, next_list_order, "sort", "list in the next sort order"},
+        {{key('m')}, {Screen::allocations}, request_mark, "mark", "set a mark: show only newer allocations"},
+        {{key('M')}, {Screen::allocations}, clear_mark, "no mark", "clear the mark"},
+
+        {{Key::up, Key::down, Key::left, Key::right, Key::page_up, Key::page_down, Key::home, Key::end}, {Screen::map},
+         move_map_cursor, "move", "move the cursor"},
+        {{key('z')}, {Screen::map}, zoom_map_in, "zoom in", "zoom in"},
+        {{key('Z')}, {Screen::map}, zoom_map_out, "zoom out", "zoom out"},
+        {{key('n')}, {Screen::map}, next_pool, "next pool", "next pool"},
+
+        {{Key::page_up, Key::page_down, Key::up, Key::down, Key::home, Key::end}, {Screen::events}, scroll_events, "scroll", "scroll"},
+        {{Key::space}, {Screen::events}, toggle_pause, "pause", "pause, resume"},
+        {{key('/')}, {Screen::events}, edit_event_filter, "filter", "filter (Enter applies, Esc cancels)"},
+
+        {{key('p')}, {Screen::failures}, toggle_post_mortems, "post-mortems", "post-mortems instead of failures"},
+        {{Key::enter}, {Screen::failures}, open_post_mortem, "open", "open the selected post-mortem"},
+        {vertical, {Screen::failures}, scroll_failures, "", "scroll; select a post-mortem"},
+    };
+    // clang-format on
+}
+
+// A row of keys that has a shorter name than its members together.
+struct KeyRun {
+    std::vector<Key> keys;
+    std::string name;
+};
+const std::vector<KeyRun>& key_runs() {
+    static const std::vector<KeyRun> kRuns = {
+        {{Key::up, Key::down, Key::left, Key::right}, "arrows"},
+        {{Key::up, Key::down}, "Up/Down"},
+        {{Key::page_up, Key::page_down}, "PgUp/PgDn"},
+        {{Key::home, Key::end}, "Home/End"},
+        {key_bindings().front().keys, name_of(key_bindings().front().keys.front()) + " ... " +
+                                          name_of(key_bindings().front().keys.back())},
+    };
+    return kRuns;
+}
+
+std::vector<std::string> key_names(const std::vector<Key>& keys) {
+    std::vector<std::string> names;
+    for (auto at = keys.begin(); at != keys.end();) {
+        const auto& runs = key_runs();
+        const auto run = std::find_if(runs.begin(), runs.end(), [&](const KeyRun& one) {
+            return one.keys.size() <= static_cast<size_t>(keys.end() - at) &&
+                   std::equal(one.keys.begin(), one.keys.end(), at);
+        });
+        names.push_back(run == runs.end() ? name_of(*at) : run->name);
+        at += run == runs.end() ? 1 : static_cast<std::ptrdiff_t>(run->keys.size());
+    }
+    return names;
+}
+
+std::vector<HelpLine> make_help() {
+    std::vector<HelpLine> lines;
+    const ScreenSet* section = nullptr;
+    for (const KeyBinding& binding : key_bindings()) {
+        if (section == nullptr || *section != binding.screens) {
+            section = &binding.screens;
+            std::string title = screens_text(binding.screens);
+            title.front() = title.front() == 'e' ? 'E' : title.front();
+            lines.push_back({"", std::move(title)});
+        }
+        lines.push_back({keys_text(binding), std::string(binding.help)});
+    }
+    lines.insert(lines.end(), {{"", "Terms"},
+                               {"used", "reserved bytes, including rounding"},
+                               {"inexact", "may be wrong; the third line says why"},
+                               {"settling", "an event was recorded during the read"},
+                               {"gap", "events were lost; the figures are complete"},
+                               {"stale", "the daemon is gone: its last figures"}});
+    return lines;
+}
+
+}  // namespace
+
+const std::vector<KeyBinding>& key_bindings() {
+    static const std::vector<KeyBinding> kBindings = make_bindings();
+    return kBindings;
+}
+
+const KeyBinding* find_binding(Key pressed, Screen screen) {
+    const auto& all = key_bindings();
+    const auto found = std::find_if(all.begin(), all.end(), [&](const KeyBinding& binding) {
+        return binding.screens.contains(screen) &&
+               std::find(binding.keys.begin(), binding.keys.end(), pressed) != binding.keys.end();
+    });
+    return found == all.end() ? nullptr : &*found;
+}
+
+std::string keys_text(const KeyBinding& binding) {
+    return fmt::format("{}", fmt::join(key_names(binding.keys), ", "));
+}
+
+std::string screens_text(const ScreenSet& screens) {
+    if (screens == ScreenSet::all()) {
+        return "everywhere";
+    }
+    std::vector<std::string> names;
+    for (size_t i = 0; i < kScreens; ++i) {
+        if (screens.contains(static_cast<Screen>(i))) {
+            names.push_back(fmt::format("{} {}", i, kScreenTitles[i].title));
+        }
+    }
+    return fmt::format("{}", fmt::join(names, ", "));
+}
+
+std::string other_screens_text(Key pressed) {
+    std::vector<std::string> names;
+    for (const KeyBinding& binding : key_bindings()) {
+        if (std::find(binding.keys.begin(), binding.keys.end(), pressed) != binding.keys.end()) {
+            names.push_back(screens_text(binding.screens));
+        }
+    }
+    return names.empty() ? "" : fmt::format("{} works on {}.", name_of(pressed), fmt::join(names, ", "));
+}
+
+std::vector<FooterHint> footer_hints(Screen screen) {
+    std::vector<FooterHint> hints;
+    for (const bool is_global : {false, true}) {
+        for (const KeyBinding& binding : key_bindings()) {
+            if (!binding.hint.empty() && binding.screens.contains(screen) &&
+                (binding.screens == ScreenSet::all()) == is_global) {
+                hints.push_back({key_names(binding.keys).front(), binding.hint});
+            }
+        }
+    }
+    return hints;
+}
+
+const std::vector<HelpLine>& help_lines() {
+    static const std::vector<HelpLine> kLines = make_help();
+    return kLines;
+}
+
+std::string keys_manual() {
+    std::string text = "| keys | screens | action |\n|---|---|---|\n";
+    for (const KeyBinding& binding : key_bindings()) {
+        std::vector<std::string> names = key_names(binding.keys);
+        for (std::string& name : names) {
+            name = fmt::format("`{}`", name);
+        }
+        text += fmt::format("| {} | {} | {} |\n", fmt::join(names, ", "), screens_text(binding.screens),
+                            binding.help);
+    }
+    return text;
+}
+
+}  // namespace ttmem::tui

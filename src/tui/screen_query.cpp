@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tui/screen_query.hpp"
+
+#include <algorithm>
+#include <cassert>
+
+namespace ttmem::tui {
+
+size_t chosen_pool(const std::vector<census::AddressMap>& maps, std::optional<size_t> wanted) {
+    assert(!maps.empty());
+    const auto fullest = std::max_element(
+        maps.begin(), maps.end(),
+        [](const census::AddressMap& a, const census::AddressMap& b) { return a.used < b.used; });
+    return wanted ? *wanted % maps.size() : static_cast<size_t>(fullest - maps.begin());
+}
+
+}  // namespace ttmem::tui

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// What the visible screen asks for beyond the status, and the answer. Nothing else is ever asked for. Two queries are the same
+// where they compare equal.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "view/questions/questions.hpp"
+
+namespace ttmem::tui {
+
+// A map with the blocks of one pool; of the others, that they are there. A host may have hundreds of pools.
+struct PoolMapQuery {
+    view::MapQuery map = {};
+    std::optional<size_t> pool = {};  // absent: the one with the most in it
+
+    bool operator==(const PoolMapQuery&) const = default;
+};
+
+// What happened on a device in the last hour.
+struct DevicePastQuery {
+    uint32_t device = 0;
+
+    bool operator==(const DevicePastQuery&) const = default;
+};
+struct DevicePastView {
+    view::HistoryView history;
+    view::WhyView why;
+    view::PostMortemListView post_mortems;
+};
+
+using ScreenQuery = view::Questions::AnyQuery<PoolMapQuery, DevicePastQuery>;
+using ScreenView = view::Questions::AnyView<DevicePastView>;
+
+struct ScreenAnswer {
+    ScreenQuery query;
+    ScreenView view;
+    std::string problem;  // why there is no view
+};
+
+// The pool of a map that is meant: this one, or the one with the most in it.
+size_t chosen_pool(const std::vector<census::AddressMap>& maps, std::optional<size_t> wanted);
+
+}  // namespace ttmem::tui

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Field lists of the types that several documents have in common, in the order in which people read them.
+
+#include <array>
+#include <string_view>
+
+#include "census/allocations.hpp"
+#include "census/failures.hpp"
+#include "census/figures.hpp"
+#include "census/groups.hpp"
+#include "view/json/json_io.hpp"
+#include "view/model/origin.hpp"
+
+namespace ttmem::view {
+
+constexpr std::array<std::string_view, census::kDeviceKinds> kKindNames = {"dram",  "l1", "l1_small",
+                                                                           "trace", "cb", "kernel"};
+
+void head(auto& io, Like<Origin> auto& origin) {
+    io.derived("schema", kSchema, "version of the format: fields are added, never renamed");
+    io("host", origin.host, "name of the host");
+    io("time_ns", origin.time_ns, "when the figures were read, since the epoch");
+    io("source", origin.source, "which program read them");
+}
+
+// What a list misses, and over how many processes it is.
+void list_head(auto& io, auto& view) {
+    head(io, view.origin);
+    io.derived("exact", view.is_exact(), "nothing is missing and nothing is in doubt");
+    io("inexact", view.inexact, "why it is not exact");
+    io("tracked_processes", view.processes, "processes that were read, whatever the filters");
+}
+
+void fields(auto& io, Like<census::Inexactness> auto& inexact) {
+    io.title("Inexactness");
+    io("pid", inexact.pid, "the process; 0: the host");
+    io("code", inexact.reason, "the reason, for programs");
+    std::string sentence = text_of(inexact);
+    io("reason", sentence, "the reason, for people");
+    io("detail", inexact.detail, "the part of the reason that differs from case to case");
+    io("count", inexact.count, "how often it holds");
+    io.derived("skipped", inexact.is_skipped(), "the whole process is in no figure");
+    if constexpr (!std::is_const_v<std::remove_reference_t<decltype(inexact)>>) {
+        if (inexact.reason == census::Reason::other) {
+            inexact.detail = std::move(sentence);
+        }
+    }
+}
+
+void fields(auto& io, Like<census::Holding> auto& held) {
+    io.unless_unknown("used", held.used, held.is_known, "reserved bytes");
+    io.unless_unknown("requested", held.requested, held.is_known, "requested bytes");
+    io.unless_unknown("count", held.count, held.is_count_known, "allocations that add bytes");
+}
+
+void fields(auto& io, Like<census::DeviceHoldings> auto& held) {
+    io("id", held.id, "the device");
+    io("logical_id", held.logical_id, "what the process itself calls the device");
+    io.keyed("memory", kKindNames, held.memory, "what the process holds");
+}
+
+void fields(auto& io, Like<census::Container> auto& container) {
+    io("runtime", container.runtime,
+       "`docker`, `containerd`, `podman`, `cri-o`; empty where it is not known");
+    io("id", container.id, "the container's id");
+    io("pod", container.pod, "the pod's uid in Kubernetes");
+}
+
+void fields(auto& io, Like<census::ProcessFigures> auto& process) {
+    io.title("Process");
+    io("pid", process.pid, "process id on this host");
+    io("inner_pid", process.inner_pid, "process id in its own pid namespace");
+    io("start_time_ns", process.start_time_ns, "when it started, since the epoch");
+    io("comm", process.comm, "command name");
+    io("uid", process.uid, "user id");
+    io("user", process.user, "user name");
+    io("container", process.container, "the container it runs in; null: none");
+    io("state", process.state, "`untracked`: it has devices open and reports nothing");
+    io("source", process.source, "where its figures come from; the first of these that knows it counts");
+    io("devices", process.devices, "what it holds, by device");
+    io.object(
+        "events",
+        [&](auto& events) {
+            events("followed", process.followed, "events that the daemon has read");
+            events("lost", process.lost, "events that were overwritten before the daemon read them");
+            events("per_second", process.events_per_second, "rate of both, over the last second");
+        },
+        "its events; null without a daemon");
+}
+
+void fields(auto& io, Like<census::LiveAllocation> auto& live) {
+    io.title("Allocation");
+    io("pid", live.pid, "the process that holds it");
+    io("devices", live.devices, "device ids: all members of its set");
+    io("set", live.set, "what the process called the device set");
+    io("kind", live.kind, "the kind of memory");
+    io("kernel_type", live.kernel_type, "`application`, `fabric` or `dispatch`; null: not a kernel");
+    io("address", live.address, "address in each bank; kernels have none");
+    io("requested", live.requested, "requested bytes, per device");
+    io("used", live.used, "reserved bytes, per device");
+    io("planned", live.planned, "hooked by the runtime: adds no bytes");
+    io("view", live.view, "a view of memory that another allocation owns: adds no bytes");
+    io("reserved_known", live.reserved_known, "false: `used` repeats `requested`");
+    io("name", live.name, "its full name, scopes included");
+    io("owner", live.owner, "the runtime's id of the buffer or program");
+    io("thread", live.thread, "the thread that made it");
+    io("age_ns", live.age_ns, "how long it has been live");
+}
+
+void fields(auto& io, Like<census::Group> auto& group) {
+    io.title("Group");
+    io("key", group.key, "the name, number or word that its members share");
+    io("pid", group.pid, "in groups by process, set, thread and owner: the process");
+    io("kind", group.kind, "in groups by kind: the kind");
+    io("device", group.device, "in groups by device: the device");
+    io("used", group.used, "reserved bytes");
+    io("requested", group.requested, "requested bytes");
+    io("count", group.count, "allocations that add bytes");
+    io("planned", group.planned, "hooked allocations, which add none");
+    io("views", group.views, "views of memory that others own, which add none");
+    io("largest", group.largest, "reserved bytes of the largest allocation");
+    io("oldest_age_ns", group.oldest_age_ns, "age of the oldest allocation");
+}
+
+void fields(auto& io, Like<census::Blocker> auto& blocker) {
+    io("kind", blocker.kind, "the kind of memory");
+    io("address", blocker.address, "its address");
+    io("requested", blocker.requested, "requested bytes");
+    io("used", blocker.used, "reserved bytes");
+    io("owner", blocker.owner, "the runtime's id of the buffer");
+    io("name", blocker.name, "its full name");
+}
+
+void fields(auto& io, Like<census::FailureFigures> auto& failure) {
+    io.title("Failure");
+    io("pid", failure.pid, "the process");
+    io("type", failure.type, "the type of failure");
+    io("verdict", failure.verdict, "the cause");
+    io("time_ns", failure.time_ns, "when, since the epoch");
+    io("age_ns", failure.age_ns, "how long ago");
+    io("devices", failure.devices, "device ids");
+    io("set", failure.set, "what the process called the device set");
+    io("kind", failure.kind, "the kind of memory");
+    io("name", failure.name, "where in the program it happened");
+    io("thread", failure.thread, "the thread");
+    io("requested", failure.requested, "requested bytes, per device");
+    io("needed", failure.needed, "bytes needed per bank, rounded as the allocator does");
+    io("free", failure.free, "free bytes per bank");
+    io("largest_free", failure.largest_free, "largest free block per bank");
+    io("missing", failure.missing, "bytes short: `needed` less `largest_free`, or the overlap of a clash");
+    io("cb_end", failure.cb_end, "clash: the address where circular buffers end");
+    io("lowest_buffer", failure.lowest_buffer, "clash: the address of the lowest L1 buffer");
+    io("core", failure.core, "clash: a core on which they clash");
+    io("program", failure.program, "clash: the runtime's id of the program");
+    io("blocker", failure.blocker, "clash: the allocation in the way, as it was then");
+    io("address", failure.address, "unknown free: the address that was freed");
+    io("logical_device", failure.logical_device, "unknown free: the device, as the process calls it");
+}
+
+void fields(auto& io, Like<census::FailureCounts> auto& counts) {
+    io("pid", counts.pid, "the process");
+    io("out_of_memory", counts.out_of_memory, "allocations that failed");
+    io("cb_clash", counts.cb_clash, "clashes of circular buffers with L1 buffers");
+    io("unknown_free", counts.unknown_free, "frees of unknown addresses");
+}
+
+void fields(auto& io, Like<census::MemoryFigures> auto& memory) {
+    io.unless_unknown("used", memory.used, memory.is_known, "reserved bytes; null where no process reports");
+    io.unless_unknown("requested", memory.requested, memory.is_known, "requested bytes");
+    io("capacity", memory.capacity, "what processes report, else what the card type has");
+    io.unless_unknown("peak", memory.peak, memory.is_known, "highest use");
+    io("peak_exact", memory.peak_exact, "false: `peak` is a lower bound");
+    io.unless_unknown("count", memory.count, memory.is_count_known, "allocations that add bytes");
+    io("planned", memory.planned, "hooked allocations, which add none");
+    io("views", memory.views, "views of memory that others own, which add none");
+    io("largest_free", memory.largest_free, "largest free block per bank; null without a scan");
+}
+
+void fields(auto& io, Like<census::WorstCore> auto& worst) {
+    io("core", worst.core, "the core");
+    io("cb_top", worst.cb_top, "address where its circular buffers end");
+    io("lowest_buffer", worst.lowest_buffer, "address of the lowest L1 buffer");
+    io("headroom", worst.headroom, "bytes between the two; below 0 is a clash");
+    io("used", worst.used, "bytes of circular buffers and L1 buffers on this core");
+    io("capacity", worst.capacity, "allocatable L1 of one core");
+}
+
+void fields(auto& io, Like<census::Telemetry> auto& telemetry) {
+    io("temperature_c", telemetry.temperature_c, "temperature");
+    io("temperature_max_c", telemetry.temperature_max_c, "its limit");
+    io("power_w", telemetry.power_w, "power");
+    io("power_max_w", telemetry.power_max_w, "its limit");
+    io("current_a", telemetry.current_a, "current");
+    io("current_max_a", telemetry.current_max_a, "its limit");
+    io("voltage_v", telemetry.voltage_v, "voltage");
+    io("voltage_max_v", telemetry.voltage_max_v, "its limit");
+    io("aiclk_mhz", telemetry.aiclk_mhz, "clock of the cores");
+    io("axiclk_mhz", telemetry.axiclk_mhz, "clock of the network on chip");
+    io("arcclk_mhz", telemetry.arcclk_mhz, "clock of the management core");
+    io("fan_rpm", telemetry.fan_rpm, "fan speed");
+    io("thermal_trips", telemetry.thermal_trips, "emergency stops because of heat");
+    io("alive", telemetry.is_alive, "the firmware's heartbeat advances; null without the daemon");
+}
+
+void fields(auto& io, Like<census::PcieLink> auto& link) {
+    io("speed", link.speed, "current speed");
+    io("max_speed", link.max_speed, "maximum speed");
+    io("width", link.width, "current lanes");
+    io("max_width", link.max_width, "maximum lanes");
+}
+
+void fields(auto& io, Like<census::DriverFacts> auto& driver) {
+    io("bdf", driver.bdf, "address on the PCI bus");
+    io("numa_node", driver.numa_node, "NUMA node");
+    io("serial", driver.serial, "serial number of the board");
+    io("firmware", driver.firmware, "version of the firmware bundle");
+    io("pcie", driver.link, "the PCIe link");
+}
+
+void fields(auto& io, Like<census::DeviceFigures> auto& device) {
+    io.title("Device");
+    io("id", device.id,
+       "N of `/dev/tenstorrent/N`; devices unknown to the driver have the numbers after those");
+    io("arch", device.arch, "architecture, `wormhole_b0`");
+    io("board", device.board, "card type, `n300`");
+    io.hex("asic_id", device.asic_id, "ASIC id, `0x...`");
+    io.derived("bdf", device.driver && device.driver->bdf ? Json(*device.driver->bdf) : Json(nullptr),
+               "address on the PCI bus, as in `driver`");
+    io("remote", device.is_remote, "true: behind another chip, not on the bus; null without a driver");
+    io("driver", device.driver, "what the driver reports; null: it does not know the device");
+    io.keyed("memory", kKindNames, device.memory, "memory in use");
+    io.keyed("kernel_by_type", census::kKernelTypes, device.kernel_by_type, "reserved bytes of kernels");
+    io("l1_worst_core", device.l1_worst_core,
+       "the core whose circular buffers come nearest to the L1 buffers; null fields without a scan");
+    io("telemetry", device.telemetry, "sensors");
+}
+
+}  // namespace ttmem::view

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// A device by any of the names that people have for it.
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "view/questions/status.hpp"
+
+namespace ttmem::view {
+
+// Its number, /dev/tenstorrent/N, its place on the bus, or its ASIC id (0x...).
+const census::DeviceFigures* find_device(const View& view, std::string_view name);
+
+// What is said where there is none.
+std::string no_such_device(std::string_view name);
+
+// Leaves of a view what is on these devices, and of each process what it holds there. A text that says why not, where one of them
+// does not exist.
+std::optional<std::string> keep_devices(View& view, const std::vector<std::string>& names);
+
+}  // namespace ttmem::view

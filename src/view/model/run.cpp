@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "view/model/run.hpp"
+
+#include "view/json/json_document.hpp"
+
+namespace ttmem::view {
+
+void fields(auto& io, Like<Leftover> auto& left) {
+    io("kind", left.kind, "the kind of memory");
+    io("name", left.name, "the full name; empty: it has none");
+    io("used", left.used, "reserved bytes, per device");
+    io("requested", left.requested, "requested bytes, per device");
+    io("count", left.count, "allocations");
+}
+
+void fields(auto& io, Like<ExceededPeak> auto& exceeded) {
+    io("device", exceeded.device, "the device");
+    io("kind", exceeded.kind, "the kind of memory");
+    io("peak", exceeded.peak, "highest use");
+    io("limit", exceeded.limit, "the limit that was given");
+}
+
+void fields(auto& io, Like<RunView> auto& view) {
+    head(io, view.origin);
+    io.derived("exact", view.is_exact(), "nothing is missing and nothing is in doubt");
+    io("inexact", view.figures.inexact, "why it is not exact");
+    io("command", view.command, "the command and its arguments");
+    io("exit_code", view.exit_code, "its exit code; null: a signal ended it");
+    io("signal", view.signal, "the signal that ended it");
+    io("lived_ns", view.lived_ns, "how long it ran");
+    io.derived("leak", view.has_leak(), "buffers were live when their process ended");
+    io("exceeded", view.exceeded, "peaks above the limits that were given");
+    io("left", view.left, "allocations that were live when their process ended, by kind and name");
+    io("failure_counts", view.failure_counts, "totals per process");
+    io("failures", view.failures, "the last first");
+    io("devices", view.figures.devices, "devices that it used, with their peaks");
+    io("processes", view.figures.processes, "processes that were tracked");
+}
+
+template struct JsonForm<RunView>;
+
+}  // namespace ttmem::view

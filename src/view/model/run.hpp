@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// One command from its start to its end, as 'ttmem run' shows it: how it ended, the most that it held, what it left behind
+// and what failed.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "census/failures.hpp"
+#include "census/figures.hpp"
+#include "view/json/json.hpp"
+#include "view/model/origin.hpp"
+
+namespace ttmem::view {
+
+// Allocations of one kind and name that were live when their process ended. Bytes are those on each device of an allocation.
+struct Leftover {
+    census::Kind kind = census::Kind::dram;
+    std::string name;  // empty: it has none
+    uint64_t used = 0;
+    uint64_t requested = 0;
+    uint64_t count = 0;
+
+    bool operator==(const Leftover&) const = default;
+};
+
+// A peak that was not to be passed, and was.
+struct ExceededPeak {
+    uint32_t device = 0;
+    census::Kind kind = census::Kind::dram;
+    uint64_t peak = 0;
+    uint64_t limit = 0;
+
+    bool operator==(const ExceededPeak&) const = default;
+};
+
+struct RunView {
+    Origin origin;
+    std::vector<std::string> command;
+    std::optional<int> exit_code;  // absent: a signal ended it
+    std::optional<int> signal;
+    uint64_t lived_ns = 0;
+    census::Figures figures;     // devices with their peaks, and the processes that were tracked
+    std::vector<Leftover> left;  // by kind, the most first
+    std::vector<census::FailureFigures> failures;  // the last first
+    std::vector<census::FailureCounts> failure_counts;
+    std::vector<ExceededPeak> exceeded;
+
+    bool is_exact() const { return figures.inexact.empty(); }
+    // Buffers that nobody freed. Circular buffers and kernels belong to programs, which a cache may keep to the end.
+    bool has_leak() const;
+    bool operator==(const RunView&) const = default;
+};
+
+extern template struct JsonForm<RunView>;
+
+}  // namespace ttmem::view

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "view/questions/failures.hpp"
+
+#include "view/json/json_document.hpp"
+#include "view/questions/filters.hpp"
+#include "view/questions/url.hpp"
+
+namespace ttmem::view {
+
+namespace {
+
+constexpr uint64_t kMostHolders = 5;  // per list: what is in the way is among the largest
+
+}  // namespace
+
+void fields(auto& io, Like<FailureQuery> auto& query) {
+    io("device", query.device, kDeviceMeaning);
+    io("pid", query.pid, "only this process");
+    io("type", query.type, "only this type");
+    io.limit("limit", query.limit, "maximum number of failures");
+}
+
+void fields(auto& io, Like<HoldersView> auto& holders) {
+    io("device", holders.device, "the device");
+    io("kind", holders.kind, "the kind of memory");
+    io("by_process", holders.by_process, "the processes that hold most");
+    io("by_name", holders.by_name, "the names that hold most");
+}
+
+void fields(auto& io, Like<FailureView> auto& view) {
+    head(io, view.origin);
+    io("tracked_processes", view.processes, "processes that were read, whatever the filters");
+    io("total", view.total, "failures that are kept and match");
+    io.derived("left_out", view.left_out(), "failures that are not listed");
+    io("counts", view.counts, "totals since each process started");
+    io.rows("failures", view.failures,
+            "the last first; each process keeps the first and the last few per type");
+}
+
+void fields(auto& io, Like<WhyView> auto& view) {
+    fields(io, view.failures);
+    io.rows("holders", view.holders, "the largest holders of each kind of memory that ran out, per device");
+}
+
+template struct UrlForm<FailureQuery>;
+template struct JsonForm<FailureView>;
+template struct JsonForm<WhyView>;
+
+namespace {
+
+std::vector<census::Group> largest_groups(const census::Census& census, const HoldersView& holders,
+                                          census::GroupBy group) {
+    census::GroupQuery query;
+    query.device = holders.device;
+    query.kind = holders.kind;
+    query.group = group;
+    query.limit = kMostHolders;
+    auto page = census::list_groups(census, query);
+    return page ? std::move(page->groups) : std::vector<census::Group>();
+}
+
+// For each device and kind that ran out, once.
+std::vector<HoldersView> holders_of(const std::vector<census::FailureFigures>& failures,
+                                    const census::Census& census) {
+    std::vector<HoldersView> result;
+    for (const census::FailureFigures& failure : failures) {
+        if (failure.type != census::FailureType::out_of_memory || !failure.kind || failure.devices.empty()) {
+            continue;
+        }
+        HoldersView holders{std::to_string(failure.devices.front()), *failure.kind, {}, {}};
+        const bool is_there = std::any_of(result.begin(), result.end(), [&](const HoldersView& one) {
+            return one.device == holders.device && one.kind == holders.kind;
+        });
+        if (!is_there) {
+            holders.by_process = largest_groups(census, holders, census::GroupBy::pid);
+            holders.by_name = largest_groups(census, holders, census::GroupBy::name);
+            result.push_back(std::move(holders));
+        }
+    }
+    return result;
+}
+
+}  // namespace
+
+base::Expected<WhyView> Failures::answer(const Host& host, const FailureQuery& query) {
+    const auto visible = host.visible(query.pid);
+    if (!visible) {
+        return tl::unexpected(visible.error());
+    }
+    auto page = census::list_failures(visible->census, query);
+    if (!page) {
+        return tl::unexpected(std::move(page.error()));
+    }
+    WhyView view;
+    view.holders = holders_of(page->failures, visible->census);
+    view.failures.origin = host.origin();
+    view.failures.processes = visible->census.processes.size();
+    view.failures.total = page->total;
+    view.failures.counts = std::move(page->counts);
+    view.failures.failures = std::move(page->failures);
+    return view;
+}
+
+}  // namespace ttmem::view

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Used bytes over time.
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "census/kind.hpp"
+#include "history/series.hpp"
+#include "view/model/origin.hpp"
+#include "view/questions/host.hpp"
+#include "view/questions/question.hpp"
+
+namespace ttmem::view {
+
+struct HistoryQuery {
+    std::optional<uint32_t> device = {};
+    std::optional<census::Kind> kind = {};
+    uint64_t since = 0;  // ns since the epoch
+
+    bool operator==(const HistoryQuery&) const = default;
+};
+
+struct SeriesView {
+    uint32_t device = 0;
+    census::Kind kind = census::Kind::dram;
+    std::vector<history::Sample> samples;  // used bytes
+
+    bool operator==(const SeriesView&) const = default;
+};
+
+struct HistoryView {
+    Origin origin;
+    std::vector<SeriesView> series;
+    uint64_t dropped = 0;  // series that are not kept: too many devices
+
+    bool operator==(const HistoryView&) const = default;
+};
+
+struct History {
+    using Query = HistoryQuery;
+    using View = HistoryView;
+    static constexpr const char* kName = "history";
+    static constexpr const char* kCommand = "history";
+    static constexpr const char* kPath = "/v1/history";
+    static constexpr const char* kSummary =
+        "used bytes over time: every second for an hour, then the highest of each minute for a day";
+    static constexpr Permission kPermission = Permission::totals;
+    static base::Expected<View> answer(const Host& host, const Query& query);
+    static base::Expected<std::function<std::string()>> pieces(const std::shared_ptr<const Host>& host,
+                                                               const Query& query);
+};
+
+extern template struct UrlForm<HistoryQuery>;
+extern template struct JsonForm<HistoryView>;
+
+}  // namespace ttmem::view

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// The banks of one device: live blocks by address and the free blocks between them.
+
+#include <string>
+#include <vector>
+
+#include "census/address_map.hpp"
+#include "census/figures.hpp"
+#include "view/model/origin.hpp"
+#include "view/questions/host.hpp"
+#include "view/questions/question.hpp"
+
+namespace ttmem::view {
+
+using census::MapQuery;
+
+struct MapView {
+    Origin origin;
+    std::vector<census::Inexactness> inexact;
+    uint64_t processes = 0;  // tracked ones, whatever the filters
+    std::string device;      // as in the query
+    std::vector<census::AddressMap> maps;
+
+    bool is_exact() const { return inexact.empty(); }
+    bool operator==(const MapView&) const = default;
+};
+
+struct Map {
+    using Query = MapQuery;
+    using View = MapView;
+    static constexpr const char* kName = "map";
+    static constexpr const char* kCommand = "map";
+    static constexpr const char* kPath = "/v1/map";
+    static constexpr const char* kSummary = "the banks of a device: one map per allocator, blocks by address";
+    static constexpr Permission kPermission = Permission::details;
+    static base::Expected<View> answer(const Host& host, const Query& query);
+};
+
+extern template struct UrlForm<MapQuery>;
+extern template struct JsonForm<MapView>;
+
+}  // namespace ttmem::view

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "census/post_mortem.hpp"
+#include "view/json/json_fields.hpp"
+
+namespace ttmem::view {
+
+void fields(auto& io, Like<census::PostMortemSummary> auto& summary) {
+    io("died_ns", summary.died_ns, "when it died, since the epoch");
+    io("ending", summary.ending, "how it ended: `exec`: it executes another program; `not_known`");
+    io("exact", summary.exact, "nothing is missing and nothing is in doubt");
+    io("process", summary.process, "the process, with what it held");
+    io("allocations", summary.allocations, "live when it died, also those that add no bytes");
+    io("failures", summary.failures, "failures since it started");
+    io("in_flight", summary.in_flight, "threads with an event in doubt");
+}
+
+}  // namespace ttmem::view

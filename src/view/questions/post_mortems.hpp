@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Processes that died while the daemon ran.
+
+#include <vector>
+
+#include "census/post_mortem.hpp"
+#include "view/model/origin.hpp"
+#include "view/questions/host.hpp"
+#include "view/questions/question.hpp"
+
+namespace ttmem::view {
+
+struct PostMortemListQuery {
+    uint64_t limit = 0;  // 0: all
+
+    bool operator==(const PostMortemListQuery&) const = default;
+};
+
+struct PostMortemListView {
+    Origin origin;
+    uint64_t dropped = 0;                                 // older ones that are no longer kept
+    std::vector<census::PostMortemSummary> post_mortems;  // the last first
+
+    bool operator==(const PostMortemListView&) const = default;
+};
+
+struct PostMortemList {
+    using Query = PostMortemListQuery;
+    using View = PostMortemListView;
+    static constexpr const char* kName = "post-mortems";
+    static constexpr const char* kCommand = "post-mortem";
+    static constexpr const char* kPath = "/v1/post-mortems";
+    static constexpr const char* kSummary = "processes that died while the daemon ran, the last first";
+    static constexpr Permission kPermission = Permission::details;
+    static base::Expected<View> answer(const Host& host, const Query& query);
+};
+
+extern template struct UrlForm<PostMortemListQuery>;
+extern template struct JsonForm<PostMortemListView>;
+
+}  // namespace ttmem::view

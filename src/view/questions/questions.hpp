@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// All questions. A new one gets a file of its own and a line here.
+
+#include "view/questions/allocations.hpp"
+#include "view/questions/cores.hpp"
+#include "view/questions/events.hpp"
+#include "view/questions/failures.hpp"
+#include "view/questions/groups.hpp"
+#include "view/questions/history.hpp"
+#include "view/questions/map.hpp"
+#include "view/questions/post_mortem.hpp"
+#include "view/questions/post_mortems.hpp"
+#include "view/questions/processes.hpp"
+#include "view/questions/programs.hpp"
+#include "view/questions/self.hpp"
+#include "view/questions/status.hpp"
+
+namespace ttmem::view {
+
+using Questions = QuestionList<Status, Processes, Allocations, Groups, Programs, Map, Cores, Failures,
+                               PostMortemList, SinglePostMortem, History, Events, Self>;
+
+}  // namespace ttmem::view

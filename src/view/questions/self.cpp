@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "view/questions/self.hpp"
+
+#include "view/json/json_document.hpp"
+#include "view/questions/url.hpp"
+
+namespace ttmem::view {
+
+void fields(auto& /*io*/, Like<SelfQuery> auto& /*query*/) {}
+
+void fields(auto& io, Like<BudgetView> auto& budget) {
+    io("name", budget.name, "what is limited");
+    io("used", budget.used, "what all users have taken now");
+    io("largest_share", budget.largest_share, "what the user with most has taken now");
+    io("per_user", budget.per_user, "limit of one user");
+    io("total", budget.total, "limit of all users together");
+    io("refused", budget.refused, "requests beyond a limit since the start");
+}
+
+void fields(auto& io, Like<SelfView> auto& view) {
+    head(io, view.origin);
+    io("version", view.version, "version of ttmemd");
+    io("pid", view.pid, "its process id");
+    io("uptime_ns", view.uptime_ns, "how long it has been running");
+    io("cpu_ns", view.cpu_ns, "processor time it has used");
+    io("memory_bytes", view.memory_bytes, "its resident memory, without the segments of others");
+    io("segment_bytes", view.segment_bytes, "resident memory of the segments it maps");
+    io("processes", view.processes, "processes it tracks");
+    io("post_mortems", view.post_mortems, "post-mortems it keeps");
+    io("connections", view.connections, "open connections");
+    io("events_followed", view.events_followed, "events it has read");
+    io("events_lost", view.events_lost, "events that were overwritten before it read them");
+    io("events_per_second", view.events_per_second, "rate of both, over the last second");
+    io("lag_ns", view.lag_ns, "age of the oldest event when it was last read");
+    io("audits", view.audits, "comparisons of counters with ledgers");
+    io("defects", view.defects, "comparisons that found a difference");
+    io("log_lines_lost", view.log_lines_lost, "lines of the event log that were dropped");
+    io("processes_missed", view.processes_missed, "processes that ended before it could attach to them");
+    io("failed_tasks", view.failed_tasks, "answers and other tasks that failed, such as for want of memory");
+    io("budgets", view.budgets, "what users may make it hold");
+}
+
+template struct UrlForm<SelfQuery>;
+template struct JsonForm<SelfView>;
+
+base::Expected<SelfView> Self::answer(const Host& host, const SelfQuery& /*query*/) { return host.self(); }
+
+}  // namespace ttmem::view

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "view/questions/status.hpp"
+
+#include "view/json/json_document.hpp"
+#include "view/questions/url.hpp"
+
+namespace ttmem::view {
+
+void fields(auto& io, Like<StatusQuery> auto& query) {
+    io("scan", query.scan,
+       "`false`: only what counters report, at once; `largest_free` and `l1_worst_core` are then null");
+}
+
+void fields(auto& io, Like<View> auto& view) {
+    head(io, view.origin);
+    io.derived("exact", view.is_exact(), "nothing is missing and nothing is in doubt");
+    io("inexact", view.figures.inexact, "why it is not exact");
+    io.rows("devices", view.figures.devices, "all devices, by id");
+    io.rows("processes", view.figures.processes, "all processes that hold devices, by pid");
+}
+
+template struct UrlForm<StatusQuery>;
+template struct JsonForm<View>;
+
+base::Expected<View> Status::answer(const Host& host, const StatusQuery& query) {
+    const census::Depth depth = query.scan ? census::Depth::ledgers : census::Depth::pools;
+    View view{host.origin(), census::compute_figures(host.census(), depth)};
+    host.annotate(view.figures);
+    return view;
+}
+
+}  // namespace ttmem::view

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Views with round figures for golden tests: groups, programs, failures and post-mortems.
+
+#include "view/testing/views_test_support.hpp"
+
+namespace ttmem::view {
+
+inline census::Group group(std::string key, uint64_t used, uint64_t count) {
+    census::Group result;
+    result.key = std::move(key);
+    result.used = used;
+    result.requested = used - used / 100;
+    result.count = count;
+    result.largest = used / count;
+    result.oldest_age_ns = 3'700 * kSecond;
+    return result;
+}
+
+inline GroupView groups_by_name() {
+    GroupView view{.origin = origin(),
+                   .inexact = {},
+                   .processes = 2,
+                   .group = census::GroupBy::name,
+                   .total = 43,
+                   .allocations = 1'234,
+                   .groups = {}};
+    view.groups.push_back(group("decoder.0/kv_cache", 2'147'483'648, 64));
+    view.groups.push_back(group("", 67'108'864, 5));
+    view.groups.push_back(group(
+        "transformer/a_decoder_layer_with_a_long_name.31/attention/ttnn::scaled_dot_product", 4'096, 1));
+    view.groups.back().planned = 3;
+    view.groups.back().views = 2;
+    return view;
+}
+
+inline GroupView groups_by_device() {
+    GroupView view{.origin = origin(),
+                   .inexact = {},
+                   .processes = 2,
+                   .group = census::GroupBy::device,
+                   .total = 2,
+                   .allocations = 69,
+                   .groups = {}};
+    for (const uint32_t id : {7u, 0u}) {
+        view.groups.push_back(group(std::to_string(id), 1'048'576 * (id + 1), 64));
+        view.groups.back().device = id;
+    }
+    return view;
+}
+
+inline GroupView groups_by_thread() {
+    GroupView view{
+        origin(), {{4711, census::Reason::ledger_full, 12}}, 2, census::GroupBy::thread, 2, 300'000, 37'856,
+        {}};
+    view.groups.push_back(group("4712", 8'192, 2));
+    view.groups.back().pid = 4711;
+    view.groups.push_back(group("12345", 4'096, 1));
+    view.groups.back().pid = 12345;
+    return view;
+}
+
+inline ProgramView several_programs() {
+    ProgramView view{.origin = origin(), .inexact = {}, .processes = 2, .total = 12, .programs = {}};
+    census::ProgramFigures program;
+    program.pid = 4711;
+    program.program = 17;
+    program.name = "decoder.0/ttnn::matmul";
+    program.devices = {0, 1, 2, 3, 4, 5, 6, 7};
+    program.set = "mesh 2x4";
+    program.cb_requested = 280'000;
+    program.cb_used = 15'728'640;
+    program.cb_count = 24;
+    program.cb_views = 1;
+    program.cb_top = 385'664;
+    program.cb_top_core = census::Core{3, 4};
+    program.kernel_by_type = {24'576, 0, 0};
+    program.kernel_count = 3;
+    program.age_ns = 200 * kSecond;
+    view.programs.push_back(program);
+    census::ProgramFigures dispatch;
+    dispatch.pid = 4711;
+    dispatch.program = 18'446'744'073'709'551'615u;
+    dispatch.devices = {0};
+    dispatch.kernel_by_type = {0, 114'688, 94'208};
+    dispatch.kernel_count = 2;
+    view.programs.push_back(dispatch);
+    program.program.reset();
+    program.name.clear();
+    program.cb_top_core.reset();
+    program.set = "by address";
+    view.programs.push_back(program);
+    return view;
+}
+
+inline census::FailureFigures out_of_memory() {
+    census::FailureFigures failure;
+    failure.pid = 4711;
+    failure.verdict = census::FailureVerdict::fragmented;
+    failure.age_ns = 12 * kSecond;
+    failure.time_ns = kNow - failure.age_ns;
+    failure.devices = {0, 1, 2, 3, 4, 5, 6, 7};
+    failure.set = "mesh 2x4";
+    failure.kind = Kind::dram;
+    failure.name = "decoder.31/kv_cache";
+    failure.thread = 4712;
+    failure.requested = 536'870'912;
+    failure.needed = 44'739'264;
+    failure.free = 67'108'864;
+    failure.largest_free = 33'554'432;
+    failure.missing = 11'184'832;
+    return failure;
+}
+
+inline census::FailureFigures clash() {
+    census::FailureFigures failure;
+    failure.pid = 4711;
+    failure.type = census::FailureType::cb_clash;
+    failure.verdict = census::FailureVerdict::clash;
+    failure.age_ns = 200 * kSecond;
+    failure.time_ns = kNow - failure.age_ns;
+    failure.devices = {0};
+    failure.kind = Kind::cb;
+    failure.name = "ttnn::matmul";
+    failure.thread = 4712;
+    failure.requested = 65'536;
+    failure.free = 1'000'000;
+    failure.cb_end = 1'031'088;
+    failure.lowest_buffer = 1'031'024;
+    failure.missing = 64;
+    failure.core = census::Core{3, 4};
+    failure.program = 17;
+    failure.blocker = census::Blocker{.kind = Kind::l1,
+                                      .address = 1'031'024,
+                                      .requested = 360'000,
+                                      .used = 362'496,
+                                      .owner = 77,
+                                      .name = "decoder.0/attention/activations"};
+    return failure;
+}
+
+inline census::FailureFigures unknown_free() {
+    census::FailureFigures failure;
+    failure.pid = 12345;
+    failure.type = census::FailureType::unknown_free;
+    failure.verdict = census::FailureVerdict::unknown_free;
+    failure.age_ns = 90'000 * kSecond;
+    failure.time_ns = kNow - failure.age_ns;
+    failure.address = 0xdeadbeef;
+    failure.logical_device = 3;
+    return failure;
+}
+
+inline FailureView several_failures() {
+    return {.origin = origin(),
+            .processes = 2,
+            .total = 100,
+            .counts = {{.pid = 4711, .out_of_memory = 120, .cb_clash = 1}, {.pid = 12345, .unknown_free = 1}},
+            .failures = {out_of_memory(), clash(), unknown_free()}};
+}
+
+inline census::PostMortemSummary summary(uint32_t pid, std::string comm, uint64_t ago_s) {
+    census::PostMortemSummary result;
+    result.process = process(pid, std::move(comm), {held_on(n300(0)), held_on(n300(1))});
+    result.process.state = census::ProcessState::dead;
+    result.died_ns = kNow - ago_s * kSecond;
+    result.allocations = 457;
+    return result;
+}
+
+inline PostMortemListView several_post_mortems() {
+    PostMortemListView view{
+        origin(), 3, {summary(4711, "python3", 12), summary(4712, "tt-inference-server", 7'300)}};
+    view.post_mortems[0].exact = false;
+    view.post_mortems[0].in_flight = 1;
+    view.post_mortems[0].failures = 121;
+    view.post_mortems[1].process.devices.clear();
+    view.post_mortems[1].allocations = 0;
+    return view;
+}
+
+inline PostMortemView post_mortem() {
+    PostMortemView view{origin(), {}};
+    census::PostMortem& found = view.post_mortem;
+    found.summary = several_post_mortems().post_mortems[0];
+    found.inexact = {{4711, census::Reason::event_in_flight, 1}};
+    for (const Kind kind : {Kind::dram, Kind::l1}) {
+        found.by_kind.push_back(
+            group(std::string(name_of(kind)), kind == Kind::dram ? 2'147'483'648 : 1'048'576, 64));
+        found.by_kind.back().kind = kind;
+    }
+    found.by_name = groups_by_name().groups;
+    found.names = 43;
+    found.largest = several_allocations().allocations;
+    found.failures = {out_of_memory(), clash()};
+    found.failure_counts = {.pid = 4711, .out_of_memory = 120, .cb_clash = 1};
+    found.in_flight = {{4712, census::ActionInFlight::allocate, true, 77, 3},
+                       {4713, census::ActionInFlight::free, false, 78, 6}};
+    return view;
+}
+
+inline PostMortemView post_mortem_with_nothing() {
+    PostMortemView view{origin(), {}};
+    view.post_mortem.summary = several_post_mortems().post_mortems[1];
+    return view;
+}
+
+}  // namespace ttmem::view
