@@ -59,7 +59,8 @@ TEST(FairWorkers, UsersTakeTurnsWhateverTheyPosted) {
 TEST(FairWorkers, OneUserNeverHasAllThreads) {
     Barrier barrier;
     std::atomic<int> running = 0;
-    FairWorkers workers(3);  // joins its threads first: with two threads per user, the last task may end after its successor
+    // Declared last, so that its threads end first: with two threads per user, the last task may outlive its successor.
+    FairWorkers workers(3);
     for (int i = 0; i < 10; ++i) {
         workers.post(kOneUser, [&] {
             ++running;
