@@ -8,6 +8,7 @@
 #include <tuple>
 #include <unordered_map>
 
+#include "base/secret_hash.hpp"
 #include "census/arithmetic.hpp"
 #include "census/key_index.hpp"
 #include "census/selection.hpp"
@@ -279,7 +280,7 @@ private:
     uint64_t allocations_ = 0;
     uint64_t ungrouped_ = 0;
     std::vector<LedgerGroup> own_;
-    std::unordered_map<std::string, Group> merged_;
+    std::unordered_map<std::string, Group, base::SecretHash> merged_;
     size_t merged_bytes_ = 0;  // about
 };
 

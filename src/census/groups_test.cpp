@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <ctime>
+
 #include "census/key_index.hpp"
 #include "census/segment_test_support.hpp"
 
@@ -220,6 +222,19 @@ TEST_F(Groups, SumsThatDoNotFitStopAtTheLargestNumber) {
     one_.add_to_ledger(dram(UINT64_MAX, UINT64_MAX));
     one_.add_to_ledger(dram(1, 1));
     EXPECT_THAT(used({.group = GroupBy::kind}), ElementsAre(Pair("dram", UINT64_MAX)));
+}
+
+// A multiplication by this and two shifts were the hash. Whoever knows a hash can make keys that all have one place.
+TEST(KeyIndex, KeysMadeForAnUnseededHashAreFoundAsQuicklyAsOthers) {
+    constexpr uint64_t kInverse = 0xf1de'83e1'9937'733d;  // of 0x9e37'79b9'7f4a'7c15
+    const std::clock_t start = std::clock();
+    KeyIndex index(kMostGroups);
+    for (uint64_t i = 0; i < 100'000; ++i) {
+        const uint64_t place = i << 20;
+        const uint64_t product = (place ^ place >> 29 ^ place >> 58) * kInverse;
+        EXPECT_EQ(index.of(product ^ product >> 32), i);
+    }
+    EXPECT_LT(std::clock() - start, CLOCKS_PER_SEC) << "five thousand million steps otherwise";
 }
 
 TEST(KeyIndex, NumbersKeysInTheOrderOfFirstSightUpToItsBound) {

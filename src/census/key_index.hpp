@@ -6,10 +6,12 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/secret_hash.hpp"
+
 namespace ttmem::census {
 
 // Numbers keys in the order of their first use. Open addressing keeps a million lookups within milliseconds. The
-// number of keys is bounded, because they come from data that other processes wrote.
+// number of keys is bounded and their hash has a secret, because they come from data that other processes wrote.
 class KeyIndex {
 public:
     static constexpr size_t kNoRoom = SIZE_MAX;
@@ -30,14 +32,9 @@ public:
 private:
     static constexpr uint32_t kEmpty = UINT32_MAX;
 
-    static size_t hash(uint64_t key) {
-        key = (key ^ key >> 32) * 0x9e37'79b9'7f4a'7c15;
-        return key ^ key >> 29;
-    }
-
     size_t find(uint64_t key) {
         const size_t mask = places_.size() - 1;
-        for (size_t i = hash(key) & mask;; i = (i + 1) & mask) {
+        for (size_t i = hash_(key) & mask;; i = (i + 1) & mask) {
             if (places_[i] == kEmpty) {
                 return add(key, i);
             }
@@ -66,7 +63,7 @@ private:
         places_.assign(places_.size() * 2, kEmpty);
         const size_t mask = places_.size() - 1;
         for (uint32_t number = 0; number < keys_.size(); ++number) {
-            size_t i = hash(keys_[number]) & mask;
+            size_t i = hash_(keys_[number]) & mask;
             while (places_[i] != kEmpty) {
                 i = (i + 1) & mask;
             }
@@ -75,6 +72,7 @@ private:
     }
 
     size_t most_;
+    base::SecretHash hash_;
     std::vector<uint64_t> keys_;
     // The size is a power of two, and at most half of the places are used.
     std::vector<uint32_t> places_ = std::vector<uint32_t>(64, kEmpty);

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// By what a message names an allocation, and the hash of that. Clients choose the keys, so the hash depends on a secret: nobody
-// can make keys that share a bucket.
+// By what a message names an allocation, and the hash of that. Clients choose the keys, so the hash depends on a secret.
 
-#include <array>
 #include <cstdint>
 
+#include "base/secret_hash.hpp"
 #include "segment/keyed_rules.hpp"
 
 namespace ttmem::sources::classic_wire {
@@ -22,27 +21,18 @@ struct LedgerKey {
 
 class LedgerKeyHash {
 public:
-    using Secret = std::array<uint64_t, 2>;
+    using Secret = base::SecretHash::Secret;
 
-    // With the secret of this process, which the kernel's random numbers give.
-    LedgerKeyHash();
-    explicit LedgerKeyHash(const Secret& secret) : secret_(secret) {}
+    LedgerKeyHash() = default;
+    explicit LedgerKeyHash(const Secret& secret) : hash_(secret) {}
 
-    // Two rounds. In each, both factors depend on the secret, so no choice of a key makes a factor 0 or known.
     uint64_t operator()(const LedgerKey& key) const {
         const uint64_t rest = uint64_t{key.set} << 8 | static_cast<uint64_t>(key.of);
-        const uint64_t first = fold(key.id ^ secret_[0], key.size ^ secret_[1]);
-        return fold(first ^ secret_[1], rest ^ secret_[0]);
+        return hash_.combine(rest, hash_.combine(key.id, key.size));
     }
 
 private:
-    __extension__ using Product = unsigned __int128;
-    static uint64_t fold(uint64_t a, uint64_t b) {
-        const Product product = Product{a} * b;
-        return static_cast<uint64_t>(product) ^ static_cast<uint64_t>(product >> 64);
-    }
-
-    Secret secret_;
+    base::SecretHash hash_;
 };
 
 }  // namespace ttmem::sources::classic_wire

@@ -80,18 +80,5 @@ TEST(LedgerKeyHash, EveryPartOfAKeyCounts) {
     EXPECT_EQ(hash(key), hash(LedgerKey(key)));
 }
 
-TEST(LedgerKeyHash, TheHashDependsOnEachHalfOfTheSecret) {
-    const LedgerKey key{0x1000, 0, 0, KeyedClass::buffer};
-    const uint64_t with_secret = LedgerKeyHash(kSecret)(key);
-    EXPECT_NE(with_secret, LedgerKeyHash({kSecret[0] + 1, kSecret[1]})(key));
-    EXPECT_NE(with_secret, LedgerKeyHash({kSecret[0], kSecret[1] + 1})(key));
-}
-
-TEST(LedgerKeyHash, OneProcessHasOneSecret) {
-    const LedgerKey key{0x1000, 0, 0, KeyedClass::buffer};
-    EXPECT_EQ(LedgerKeyHash()(key), LedgerKeyHash()(key));
-    EXPECT_NE(LedgerKeyHash()(key), LedgerKeyHash({0, 0})(key));
-}
-
 }  // namespace
 }  // namespace ttmem::sources::classic_wire
