@@ -250,6 +250,10 @@ census::Census census_of(FoundSegments found) {
     for (AttachedSegment& attached : found.attached) {
         census.processes.push_back(std::move(attached.process));
     }
+    // A scan goes from user to user.
+    std::stable_sort(
+        census.processes.begin(), census.processes.end(),
+        [](const census::Process& a, const census::Process& b) { return a.identity.pid < b.identity.pid; });
     census.omissions = std::move(found.omissions);
     return census;
 }
