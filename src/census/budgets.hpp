@@ -9,14 +9,18 @@
 #include <cstdint>
 #include <map>
 
+#include "segment/limits.hpp"
+
 namespace ttmem::census {
 
 // Of one computation of the host's figures, per user.
 struct WorkBudgets {
     // Blocks of counters that are read: threads times device sets of a segment, for each attempt to find it quiet.
     uint64_t counter_blocks = uint64_t{1} << 20;
-    // Slots of ledgers that are scanned for free blocks and cores.
+    // Slots of ledgers that are scanned: for free blocks and cores, or for a list.
     uint64_t slots = uint64_t{2} << 20;
+    // The same for a list of one process, which the question names.
+    uint64_t slots_of_one_process = segment::kMaxSlots;
     // Devices that neither the driver nor a process of another user reports.
     size_t own_devices = 128;
     // Devices of all processes together: each is an entry of the view.

@@ -25,6 +25,8 @@ constexpr std::string_view sentence_of(Reason reason) {
             return "it changed its user after its first allocation: who reports is not certain";
         case Reason::work_limit:
             return "too much to read in one answer: counts, free blocks or cores of it are not known";
+        case Reason::list_limit:
+            return "too much to list with the others: its allocations are missing here (--pid lists them)";
         case Reason::totals_only:
             return "totals only: what else it holds, and how many allocations, is not known";
         case Reason::untracked:

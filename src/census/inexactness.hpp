@@ -42,6 +42,7 @@ enum class Reason : uint8_t {
     started_before_ledger,
     changed_user,
     work_limit,
+    list_limit,
     // Processes that the figures cover partly or not at all.
     totals_only,
     untracked,
@@ -88,6 +89,7 @@ constexpr auto enum_names(Reason /*of*/) {
         "started_before_ledger",
         "changed_user",
         "work_limit",
+        "list_limit",
         "totals_only",
         "untracked",
         "not_listed",

@@ -42,10 +42,7 @@ std::map<uint32_t, SetContents> pass_over(const segment::Reader& reader, uint64_
     std::map<uint32_t, SetContents> sets;
     SetContents* last = nullptr;
     uint32_t last_index = UINT32_MAX;
-    reader.for_each_live([&](segment::SlotRef ref, const segment::Allocation& a) {
-        if (ref.slot >= slots) {
-            return false;  // added since the work was counted
-        }
+    const auto take = [&](segment::SlotRef, const segment::Allocation& a) {
         const std::optional<Kind> kind = kind_of(a.kind);
         if (!kind || !segment::adds_bytes(a.flags)) {
             return true;
@@ -60,7 +57,8 @@ std::map<uint32_t, SetContents> pass_over(const segment::Reader& reader, uint64_
             add_circular_buffer(last->scan, a);
         }
         return true;
-    });
+    };
+    reader.for_each_live(take, slots);
     return sets;
 }
 

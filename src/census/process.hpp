@@ -75,6 +75,9 @@ struct Process {
     bool is_older_than_ledger = false;
     // Root made its segment, and it has another user now.
     bool has_changed_user = false;
+    // How much of its ledger lists read (census/scan_shares.hpp), and whether that is nothing because its user's share is used up.
+    uint64_t slots_to_scan = UINT64_MAX;
+    bool is_beyond_share = false;
 };
 
 }  // namespace ttmem::census

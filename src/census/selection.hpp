@@ -90,14 +90,15 @@ public:
     void for_each_match(const SelectedLedger& ledger, Take take) const {
         assert(ledger.sets.size() == 256);  // a slot names its set by one byte
         NameFilter names(ledger.reader(), filter_.name);
-        ledger.reader().for_each_live([&](segment::SlotRef slot, const segment::Allocation& a) {
+        const auto take_match = [&](segment::SlotRef slot, const segment::Allocation& a) {
             const std::optional<Kind>& kind = kinds_[static_cast<uint8_t>(a.kind)];
             const bool is_new = !filter_.since || ledger.clock.monotonic_ns(a.ticks) > *filter_.since;
             if (kind && ledger.sets[a.set].is_asked && is_new && names.matches(a.name)) {
                 take(slot, a, *kind);
             }
             return true;
-        });
+        };
+        ledger.reader().for_each_live(take_match, ledger.process->slots_to_scan);
     }
 
 private:

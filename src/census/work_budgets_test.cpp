@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The work of one computation of figures, per user.
+// The work of one computation of figures and of one list, per user.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "census/allocations.hpp"
 #include "census/figures.hpp"
+#include "census/groups.hpp"
+#include "census/scan_shares.hpp"
 #include "census/segment_test_support.hpp"
 
 namespace ttmem::census {
@@ -107,6 +110,38 @@ TEST_F(WorkBudgetsTest, TheLedgerOfADeadProcessCountsToo) {
     EXPECT_EQ(figures.processes[0].devices[0].memory[kDram].used, 40u) << "from its counters";
     EXPECT_FALSE(figures.processes[0].devices[0].memory[kDram].is_count_known);
     EXPECT_TRUE(figures.processes[1].devices[0].memory[kDram].is_count_known);
+}
+
+// Lists.
+
+TEST_F(WorkBudgetsTest, AListLeavesOutTheLaterProcessesOfAUserBeyondItsShare) {
+    census.work_budgets.slots = kSlots;
+    share_scans(census, std::nullopt);
+    EXPECT_THAT(beyond_shares(census), ElementsAre(Inexactness{3, Reason::list_limit, 1}));
+    std::vector<uint32_t> pids;
+    const AllocationPage page = *list_allocations(census, {.kind = Kind::dram});
+    for (const LiveAllocation& one : page.allocations) {
+        pids.push_back(one.pid);
+    }
+    EXPECT_THAT(pids, ElementsAre(7, 9));
+    EXPECT_EQ(list_groups(census, {.group = GroupBy::pid})->groups.size(), 2u);
+    EXPECT_EQ(list_groups(census, {.group = GroupBy::pid})->allocations, 2 * kSlots);
+}
+
+TEST_F(WorkBudgetsTest, AProcessThatTheQuestionNamesHasALargerShare) {
+    census.work_budgets.slots = 0;
+    census.work_budgets.slots_of_one_process = kSlots;
+    share_scans(census, 3);
+    EXPECT_THAT(beyond_shares(census), IsEmpty());
+    EXPECT_EQ(list_allocations(census, {.pid = 3})->total, kSlots);
+}
+
+TEST_F(WorkBudgetsTest, SlotsThatAppearAfterTheShareWasTakenAreNotScanned) {
+    share_scans(census, std::nullopt);
+    others.add(allocation(0, segment::AllocationKind::dram, 0x2000, 1, 16));
+    EXPECT_EQ(list_allocations(census, {})->total, 3 * kSlots);
+    share_scans(census, std::nullopt);
+    EXPECT_EQ(list_allocations(census, {})->total, 3 * kSlots + 1);
 }
 
 TEST_F(WorkBudgetsTest, OfTwoSegmentsOfOneProcessTheCountIsKnownIfBothAre) {

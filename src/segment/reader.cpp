@@ -333,9 +333,10 @@ Totals Reader::totals_from_ledger() const {
     return result;
 }
 
-void Reader::for_each_live(const std::function<bool(SlotRef, const Allocation&)>& take) const {
+void Reader::for_each_live(const std::function<bool(SlotRef, const Allocation&)>& take,
+                           uint64_t slots) const {
     const Region& ledger = region(RegionId::ledger);
-    const uint64_t end = ledger.offset + uint64_t{slots_used()} * ledger.stride;
+    const uint64_t end = ledger.offset + std::min<uint64_t>(slots, slots_used()) * ledger.stride;
     uint64_t offset = ledger.offset;
     while (offset < end) {
         const uint64_t data = memory_.data_end(offset, end);

@@ -98,8 +98,10 @@ public:
     // The same sums from the ledger, without peaks. The counters must equal them, and after a death only they hold.
     Totals totals_from_ledger() const;
 
-    // Calls `take` for every live allocation, in the order of the slots, until it returns false.
-    void for_each_live(const std::function<bool(SlotRef, const Allocation&)>& take) const;
+    // Calls `take` for every live allocation in the first `slots` slots, in their order, until it returns false. A hostile
+    // segment may have more slots at every call.
+    void for_each_live(const std::function<bool(SlotRef, const Allocation&)>& take,
+                       uint64_t slots = UINT64_MAX) const;
 
     // "decoder.3/ttnn::matmul", safe for a terminal; empty for 0 and for an unknown id. A very long one lacks its beginning.
     std::string name(uint64_t id) const;

@@ -7,12 +7,14 @@
 #include <cassert>
 #include <iterator>
 #include <map>
+#include <string_view>
 #include <utility>
 
 #include "census/allocations.hpp"
 #include "census/device_facts.hpp"
 #include "census/figures.hpp"
 #include "census/report.hpp"
+#include "census/scan_shares.hpp"
 
 namespace ttmem::daemon {
 
@@ -26,6 +28,12 @@ namespace {
 constexpr int32_t kAllDevices = -1;
 
 constexpr uint64_t kQuickWork = 2048;  // of Reader::totals_work(), all processes together
+
+// Of each user, so that a segment which grows after is_quick() costs the loop little. A busy segment is read a few times.
+constexpr census::WorkBudgets kQuickBudgets = {.counter_blocks = 8 * kQuickWork,
+                                               .slots = kQuickWork,
+                                               .device_entries = kQuickWork,
+                                               .set_members = 2 * kQuickWork};
 
 uint32_t narrow(uint64_t value) { return static_cast<uint32_t>(std::min<uint64_t>(value, UINT32_MAX)); }
 
@@ -57,8 +65,12 @@ struct DumpLines {
 // Lines of live allocations by device: kind by kind, the largest first. An allocation has a line on each device of its set,
 // so the lines of a kind are limited and not its allocations.
 template <class Line>
-DumpLines list_lines(const census::Census& census, const std::vector<Kind>& kinds, Line&& line) {
+DumpLines list_lines(const census::Census& census, std::string_view what, const std::vector<Kind>& kinds,
+                     Line&& line) {
     DumpLines result;
+    for (const census::Inexactness& one : census::beyond_shares(census)) {
+        result.last.push_back(fmt::format("  (the {} of PID {} are not listed: too many)", what, one.pid));
+    }
     for (const Kind kind : kinds) {
         census::AllocationQuery query;
         query.kind = kind;
@@ -128,22 +140,38 @@ bool ClassicAnswers::is_prepared(MessageType question) const {
 }
 
 void ClassicAnswers::prepare(MessageType question) {
-    assert(question == MessageType::query || question == MessageType::device_info_query);
-    if (is_prepared(question)) {
-        return;
-    }
-    if (question == MessageType::query) {
-        compute_bytes();
-    } else {
-        compute_properties();
+    if (!is_prepared(question)) {
+        compute(question);
     }
 }
 
-void ClassicAnswers::compute_bytes() {
+bool ClassicAnswers::prepare_quickly(MessageType question) {
+    if (is_prepared(question)) {
+        return true;
+    }
+    if (!is_quick()) {
+        return false;
+    }
+    const census::WorkBudgets all = std::exchange(census_.work_budgets, kQuickBudgets);
+    const bool is_complete = compute(question);
+    census_.work_budgets = all;
+    if (!is_complete) {
+        bytes_.reset();
+        properties_.reset();
+    }
+    return is_complete;
+}
+
+bool ClassicAnswers::compute(MessageType question) {
+    assert(question == MessageType::query || question == MessageType::device_info_query);
+    return question == MessageType::query ? compute_bytes() : compute_properties();
+}
+
+bool ClassicAnswers::compute_bytes() {
+    const census::Figures figures = census::compute_figures(census_, census::Depth::pools);
     std::vector<DeviceBytes> bytes;
     WireAnswer all;
-    for (const census::DeviceFigures& device :
-         census::compute_figures(census_, census::Depth::pools).devices) {
+    for (const census::DeviceFigures& device : figures.devices) {
         const auto requested = [&](Kind kind) { return device.memory[census::index_of(kind)].requested; };
         bytes.push_back({device.id, requested(Kind::dram), requested(Kind::l1), requested(Kind::l1_small),
                          requested(Kind::trace), requested(Kind::cb), requested(Kind::kernel)});
@@ -151,9 +179,12 @@ void ClassicAnswers::compute_bytes() {
     }
     all_bytes_ = {0, all.dram, all.l1, all.l1_small, all.trace, all.cb, all.kernel};
     bytes_ = std::move(bytes);
+    return std::none_of(figures.inexact.begin(), figures.inexact.end(), [](const auto& one) {
+        return one.reason == census::Reason::work_limit || one.reason == census::Reason::too_many_devices;
+    });
 }
 
-void ClassicAnswers::compute_properties() {
+bool ClassicAnswers::compute_properties() {
     std::vector<DeviceProperties> properties;
     const std::vector<census::Report> reports = census::read_reports(census_);
     const census::DeviceTable table(census_, reports);
@@ -167,6 +198,11 @@ void ClassicAnswers::compute_properties() {
                               narrow(info.memory[TTMEM_L1].size_per_bank)});
     }
     properties_ = std::move(properties);
+    bool is_complete = true;
+    for (size_t report = 0; report < reports.size(); ++report) {
+        is_complete = is_complete && !reports[report].totals.is_cut && table.left_out(report) == 0;
+    }
+    return is_complete;
 }
 
 WireAnswer ClassicAnswers::answer(const WireRequest& question) {
@@ -207,12 +243,14 @@ void ClassicAnswers::add_properties(const WireRequest& question, WireAnswer& ans
     }
 }
 
-std::vector<std::string> dump_buffers(const census::Census& census) {
-    auto lines = list_lines(
-        census, {Kind::dram, Kind::l1, Kind::l1_small, Kind::trace}, [](const census::LiveAllocation& one) {
-            return fmt::format("Buffer {}: {} bytes of {} (PID {})", one.address.value_or(0), one.requested,
-                               kind_in_capitals(one.kind), one.pid);
-        });
+std::vector<std::string> dump_buffers(census::Census census) {
+    census::share_scans(census, std::nullopt);
+    auto lines =
+        list_lines(census, "buffers", {Kind::dram, Kind::l1, Kind::l1_small, Kind::trace},
+                   [](const census::LiveAllocation& one) {
+                       return fmt::format("Buffer {}: {} bytes of {} (PID {})", one.address.value_or(0),
+                                          one.requested, kind_in_capitals(one.kind), one.pid);
+                   });
     return join_lines(
         census,
         [](const census::DeviceFigures& device) {
@@ -227,8 +265,9 @@ std::vector<std::string> dump_buffers(const census::Census& census) {
         std::move(lines));
 }
 
-std::vector<std::string> dump_kernels(const census::Census& census) {
-    auto lines = list_lines(census, {Kind::kernel}, [](const census::LiveAllocation& one) {
+std::vector<std::string> dump_kernels(census::Census census) {
+    census::share_scans(census, std::nullopt);
+    auto lines = list_lines(census, "kernels", {Kind::kernel}, [](const census::LiveAllocation& one) {
         return fmt::format("Kernel {}: {} bytes, {} (PID {})", one.owner, one.requested,
                            one.kernel_type.value_or("unknown"), one.pid);
     });

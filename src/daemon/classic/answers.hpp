@@ -26,12 +26,12 @@ public:
 
     explicit ClassicAnswers(census::Census census) : census_(std::move(census)) {}
 
-    // Whether it can compute within about a millisecond. Reads the headers of the segments alone.
-    bool is_quick() const;
-    static constexpr size_t kQuickProcesses = 64;  // more are never quick
-
     // Computes what an answer to a question of that type needs. Its time depends on the processes of all users.
     void prepare(MessageType question);
+
+    // The same within about a millisecond. False if that does not suffice; then nothing is prepared.
+    bool prepare_quickly(MessageType question);
+    static constexpr size_t kQuickProcesses = 64;  // more are never quick
     bool is_prepared(MessageType question) const;
 
     // The answer to a question, which is prepared if necessary. For a query: bytes on the device of the request; -1 means all
@@ -53,8 +53,12 @@ private:
         uint32_t arch = 0, dram_channels = 0, dram_per_channel = 0, l1_per_core = 0;
     };
 
-    void compute_bytes();
-    void compute_properties();
+    // From the headers of the segments alone.
+    bool is_quick() const;
+    // Each returns false if the budgets of the census did not suffice to read all of it.
+    bool compute(MessageType question);
+    bool compute_bytes();
+    bool compute_properties();
     void add_bytes(const WireRequest& question, WireAnswer& answer) const;
     void add_properties(const WireRequest& question, WireAnswer& answer) const;
 
@@ -65,9 +69,9 @@ private:
     std::optional<std::vector<DeviceProperties>> properties_;
 };
 
-// The lines of the dumps. They scan all ledgers. Each kind has at most kMaxDumpLines of them.
+// The lines of the dumps. They scan the ledgers within the shares of their users. Each kind has at most kMaxDumpLines of them.
 constexpr uint64_t kMaxDumpLines = 10'000;
-std::vector<std::string> dump_buffers(const census::Census& census);
-std::vector<std::string> dump_kernels(const census::Census& census);
+std::vector<std::string> dump_buffers(census::Census census);
+std::vector<std::string> dump_kernels(census::Census census);
 
 }  // namespace ttmem::daemon

@@ -167,23 +167,53 @@ TEST_F(ClassicAnswersTest, AnAnswerIsPreparedOnceForEachType) {
 }
 
 TEST_F(ClassicAnswersTest, FewProcessesWithFewCountersAreQuick) {
-    EXPECT_TRUE(ClassicAnswers(census).is_quick());
+    EXPECT_TRUE(ClassicAnswers(census).prepare_quickly(MessageType::query));
     for (uint32_t pid = 300; census.processes.size() <= 64; ++pid) {
         census.processes.push_back(first.process(pid));
     }
-    EXPECT_FALSE(ClassicAnswers(census).is_quick());
+    EXPECT_FALSE(ClassicAnswers(census).prepare_quickly(MessageType::query));
 }
 
 TEST_F(ClassicAnswersTest, ManyCountersAreNotQuick) {
     first.header().sets_used = 128;
     first.header().writers_used = 2;  // the segment has room for no more
     census.processes = {first.process(100)};
-    EXPECT_TRUE(ClassicAnswers(census).is_quick());
+    EXPECT_TRUE(ClassicAnswers(census).prepare_quickly(MessageType::query));
     for (uint32_t pid = 101; pid < 108; ++pid) {
         census.processes.push_back(first.process(pid));
     }
-    EXPECT_FALSE(ClassicAnswers(census).is_quick())
+    EXPECT_FALSE(ClassicAnswers(census).prepare_quickly(MessageType::query))
         << "8 times 2 x 128 blocks of counters, and a device each";
+}
+
+TEST_F(ClassicAnswersTest, WhatTheHeaderDoesNotShowIsReadInPartAndLeftToAWorker) {
+    census::TestSegment hostile;
+    uint64_t members = 0;
+    for (uint32_t i = 0; i < 64; ++i) {
+        members |= uint64_t{1} << hostile.add_device(census::small_chip(0x100 + i, i));
+    }
+    for (uint32_t i = 0; i < 128; ++i) {
+        hostile.add_set(members);
+    }
+    census.processes.push_back(hostile.process(300));
+    for (const MessageType question : {MessageType::query, MessageType::device_info_query}) {
+        ClassicAnswers answers(census);
+        EXPECT_FALSE(answers.prepare_quickly(question));
+        EXPECT_FALSE(answers.is_prepared(question));
+        answers.prepare(question);
+        EXPECT_EQ(answers.answer(ask(MessageType::query, 1)).dram, 7u) << "a worker reads all of it";
+        EXPECT_EQ(answers.answer(ask(MessageType::device_info_query, 1)).devices, 66u);
+    }
+}
+
+TEST_F(ClassicAnswersTest, ADumpNamesTheProcessesThatHaveTooMuchToList) {
+    census.work_budgets.slots = 6;
+    census.processes[0].identity.start_time = 1;
+    census.processes[1].identity.start_time = 2;
+    EXPECT_THAT(dump_buffers(census),
+                testing::AllOf(testing::Contains("  Buffer 4096: 1 bytes of DRAM (PID 100)"),
+                               testing::Contains("  (the buffers of PID 200 are not listed: too many)"),
+                               testing::Not(testing::Contains(testing::HasSubstr("(PID 200)")))));
 }
 
 TEST_F(ClassicAnswersTest, AnEmptyHostReturnsZerosAndNoLines) {

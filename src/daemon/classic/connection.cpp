@@ -277,10 +277,8 @@ bool ClassicWire::ClientConnection::prepare_here(MessageType question) {
     if (!answers_) {
         answers_ = std::make_shared<ClassicAnswers>(process_table.census());
     }
-    const bool is_quick = answers_->is_quick();
-    if (is_quick) {
-        answers_->prepare(question);
-    } else {
+    const bool is_quick = answers_->prepare_quickly(question);
+    if (!is_quick) {
         answers_.reset();  // of this moment; the worker takes a later one
     }
     in_.question_time_.spend(segment::monotonic_now() - begin_ns);

@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstring>
+
 #include "census/segment_test_support.hpp"
 #include "view/json/json.hpp"
 #include "view/questions/questions.hpp"
@@ -10,7 +12,9 @@ namespace ttmem::view {
 namespace {
 
 using base::Error;
+using testing::Contains;
 using testing::ElementsAre;
+using testing::Not;
 using testing::SizeIs;
 
 // Two processes of different users; the asker is one of them.
@@ -28,9 +32,21 @@ public:
     census::Census census() const override { return census_; }
     bool may_see(uint32_t uid) const override { return uid == 1000; }
 
-private:
+protected:
     census::TestSegment segment_;
     census::Census census_;
+};
+
+// The ledger of the asker's process has more slots than a list may scan.
+class SmallShare : public TwoUsers {
+public:
+    SmallShare() {
+        segment_.add_device(census::small_chip(0x10, 0));
+        const uint8_t set = segment_.add_set(1);
+        segment_.add(census::allocation(set, segment::AllocationKind::dram, 0x1000, 1, 16));
+        segment_.add(census::allocation(set, segment::AllocationKind::cb, 0x100, 1, 16));
+        census_.work_budgets.slots = 1;
+    }
 };
 
 TEST(Answers, TotalsAreOfAllProcesses) {
@@ -49,6 +65,56 @@ TEST(Answers, DetailsAreOfVisibleProcessesAndNameTheOthers) {
     EXPECT_THAT(Groups::answer(host, {})->inexact, SizeIs(1));
     EXPECT_THAT(Programs::answer(host, {})->inexact, SizeIs(1));
     EXPECT_EQ(Failures::answer(host, {})->failures.processes, 1u);
+}
+
+TEST(Answers, AListThatMayNotScanALedgerSaysSo) {
+    const SmallShare host;
+    const census::Inexactness missing{1000, census::Reason::list_limit, 1};
+    const auto list = Allocations::answer(host, {});
+    EXPECT_EQ(list->total, 0u);
+    EXPECT_THAT(list->inexact, Contains(missing));
+    EXPECT_THAT(Groups::answer(host, {})->inexact, Contains(missing));
+    EXPECT_THAT(Programs::answer(host, {})->inexact, Contains(missing));
+    EXPECT_THAT(Map::answer(host, {.device = "0"})->inexact, Contains(missing));
+    EXPECT_THAT(Cores::answer(host, {.device = "0"})->inexact, Contains(missing));
+    const auto named = Allocations::answer(host, {.pid = 1000});
+    EXPECT_EQ(named->total, 2u);
+    EXPECT_THAT(named->inexact, Not(Contains(missing)));
+}
+
+// A process whose allocations failed on each of 20 devices.
+class ManyFailures : public Host {
+public:
+    ManyFailures() {
+        for (uint32_t i = 0; i < 20; ++i) {
+            segment_.add_device(census::small_chip(0x10 + i, i));
+            segment::Failure failure;
+            failure.kind = static_cast<uint8_t>(segment::AllocationKind::dram);
+            failure.members = uint64_t{1} << i;
+            failure.ticks = 1 + i;
+            uint64_t payload[segment::FailureSlot::kPayloadWords];
+            std::memcpy(payload, &failure, sizeof payload);
+            const auto type = static_cast<segment::FailureType>(failure.type);
+            const uint32_t index = segment::failure_index(type, segment_.header().failures[failure.type]++);
+            segment_.entry<segment::FailureSlot>(segment::RegionId::failures, index).publish(payload, 1);
+        }
+        census_.processes.push_back(segment_.process(7));
+    }
+
+    Origin origin() const override { return {"host", 1, OriginSource::direct}; }
+    census::Census census() const override { return census_; }
+
+private:
+    census::TestSegment segment_;
+    census::Census census_;
+};
+
+TEST(Answers, TheFailuresOfAUserMakeFewScansForTheirHolders) {
+    const ManyFailures host;
+    const auto view = Failures::answer(host, {});
+    ASSERT_TRUE(view);
+    EXPECT_THAT(view->failures.failures, SizeIs(20));
+    EXPECT_THAT(view->holders, SizeIs(8));
 }
 
 TEST(Answers, AHiddenProcessIsDeniedAndNotEmpty) {

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "view/questions/failures.hpp"
 
+#include <algorithm>
+#include <map>
+
 #include "view/json/json_document.hpp"
 #include "view/questions/filters.hpp"
 #include "view/questions/url.hpp"
@@ -9,7 +12,8 @@ namespace ttmem::view {
 
 namespace {
 
-constexpr uint64_t kMostHolders = 5;  // per list: what is in the way is among the largest
+constexpr uint64_t kMostHolders = 5;       // per list: what is in the way is among the largest
+constexpr size_t kMostHoldersPerUser = 8;  // lists of devices and kinds for the failures of a user
 
 }  // namespace
 
@@ -39,7 +43,9 @@ void fields(auto& io, Like<FailureView> auto& view) {
 
 void fields(auto& io, Like<WhyView> auto& view) {
     fields(io, view.failures);
-    io.rows("holders", view.holders, "the largest holders of each kind of memory that ran out, per device");
+    io.rows("holders", view.holders,
+            "the largest holders of each kind of memory that ran out, per device; of the failures of a user, "
+            "the last 8 devices and kinds");
 }
 
 template struct UrlForm<FailureQuery>;
@@ -59,9 +65,14 @@ std::vector<census::Group> largest_groups(const census::Census& census, const Ho
     return page ? std::move(page->groups) : std::vector<census::Group>();
 }
 
-// For each device and kind that ran out, once.
+// For each device and kind that ran out, once. Each needs two scans of all ledgers, so a user has a share.
 std::vector<HoldersView> holders_of(const std::vector<census::FailureFigures>& failures,
                                     const census::Census& census) {
+    std::map<uint32_t, uint32_t> users;  // by pid
+    for (const census::Process& process : census.processes) {
+        users[process.identity.pid] = process.identity.uid;
+    }
+    std::map<uint32_t, size_t> shares;  // by user
     std::vector<HoldersView> result;
     for (const census::FailureFigures& failure : failures) {
         if (failure.type != census::FailureType::out_of_memory || !failure.kind || failure.devices.empty()) {
@@ -71,7 +82,7 @@ std::vector<HoldersView> holders_of(const std::vector<census::FailureFigures>& f
         const bool is_there = std::any_of(result.begin(), result.end(), [&](const HoldersView& one) {
             return one.device == holders.device && one.kind == holders.kind;
         });
-        if (!is_there) {
+        if (!is_there && ++shares[users[failure.pid]] <= kMostHoldersPerUser) {
             holders.by_process = largest_groups(census, holders, census::GroupBy::pid);
             holders.by_name = largest_groups(census, holders, census::GroupBy::name);
             result.push_back(std::move(holders));

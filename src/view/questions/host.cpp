@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "view/questions/host.hpp"
 
+#include <utility>
+
+#include "census/scan_shares.hpp"
 #include "view/questions/events.hpp"
 #include "view/questions/history.hpp"
 #include "view/questions/self.hpp"
@@ -11,6 +14,9 @@ using base::Error;
 
 std::vector<census::Inexactness> VisibleProcesses::inexact() const {
     std::vector<census::Inexactness> result = census::compute_figures(census, census::Depth::pools).inexact;
+    for (census::Inexactness& one : census::beyond_shares(census)) {
+        result.push_back(std::move(one));
+    }
     for (const uint32_t pid : hidden) {
         result.push_back({pid, census::Reason::not_listed, 1});
     }
@@ -33,6 +39,7 @@ base::Expected<VisibleProcesses> Host::visible(std::optional<uint32_t> pid) cons
     }
     std::erase_if(result.census.processes,
                   [&](const census::Process& process) { return !may_see(process.identity.uid); });
+    census::share_scans(result.census, pid);
     return result;
 }
 
