@@ -8,8 +8,9 @@ import stat
 import tempfile
 
 from harness.attack_case import HOLD, AttackCase, start_time_of
-from harness.forged_segment import replace_segment
+from harness.forged_segment import announce_segment, replace_segment
 from harness.programs import NO_RUNTIME_DIRECTORY
+from harness.sanitizers import scaled
 from harness.test_case import main
 from harness.tracked_process import SMALL_SEGMENT
 from harness.users import OTHER_STRANGER, STRANGER, needs_other_users
@@ -80,6 +81,18 @@ class Owners(AttackCase):
         late = self.tracked_process(HOLD.format(asic=0x2, bytes=4096), runtime_directory=NO_RUNTIME_DIRECTORY)
         daemon.wait_for(late.pid)  # by a later scan
         self.assertEqual(daemon.log().count(f"[PID {victim.pid}]"), 1, "it is named once")
+
+    def test_a_segment_that_names_the_daemon_counts_for_nobody(self):
+        daemon = self.daemon()
+        names = f"struct.pack_into('<I', copy, 24, {daemon.pid}); struct.pack_into('<Q', copy, 32, {start_time_of(daemon.pid)})"
+        attacker = self.attacker(announce_segment(names, self.directory.announce), runtime_directory=NO_RUNTIME_DIRECTORY,
+                                 **SMALL_SEGMENT)
+        wait_until(lambda: self.metric(daemon, "ttmem_processes_missed_total") >= 1, "it is refused")
+        late = self.tracked_process(HOLD.format(asic=0x2, bytes=4096), runtime_directory=NO_RUNTIME_DIRECTORY)
+        daemon.wait_for(late.pid)  # by a later scan
+        for view in (daemon.view(), self.direct_view(allow_notices=True)):
+            self.assertEqual(self.used_bytes(view), 4096)
+            self.assertFalse({daemon.pid, attacker.pid} & {one["pid"] for one in view["processes"]})
 
     def executing_as_root(self, keep_descriptor: bool):
         """A process of the stranger that has a segment and executes a program which changes its user to root."""
@@ -159,25 +172,25 @@ class OtherPrograms(AttackCase):
 class Scans(AttackCase):
     def test_no_answer_before_the_first_scan_is_exact_and_without_the_process(self):
         process = self.holder(0x9, runtime_directory=NO_RUNTIME_DIRECTORY)
-        crowd = self.attacker("kept = [os.open('/dev/null', os.O_RDONLY) for _ in range(900)]", tracked=False)
+        self.attack("descriptors", processes=scaled(100))
         daemon = self.daemon(until_scanned=False)
         view = daemon.view()
         while process.pid not in [one["pid"] for one in view["processes"]]:
             self.assertIn("scan_running", {one["code"] for one in view["inexact"]}, view)
             view = daemon.view()
-        crowd.kill()
 
 
 @needs_other_users
 class ShortLives(AttackCase):
     def test_processes_that_end_at_once_are_counted_and_kept(self):
         daemon = self.daemon("--quiet")
-        parent = self.attacker(SHORT_LIVES.format(batches=20), uid=OTHER_STRANGER)
+        lives = scaled(1000)
+        parent = self.attacker(SHORT_LIVES.format(batches=lives // 50), uid=OTHER_STRANGER)
 
         def counted() -> float:
             return self.metric(daemon, "ttmem_process_deaths_total")
-        wait_until(lambda: counted() + self.metric(daemon, "ttmem_processes_missed_total") >= 1000, "all are counted")
-        self.assertGreaterEqual(counted(), 990)
+        wait_until(lambda: counted() + self.metric(daemon, "ttmem_processes_missed_total") >= lives, "all are counted")
+        self.assertGreaterEqual(counted(), lives * 0.99)
         self.assertTrue(daemon.get("/v1/post-mortems")["post_mortems"])
         parent.kill()
 

@@ -16,8 +16,8 @@ class UnixConnection(http.client.HTTPConnection):
 
     def connect(self):
         self.sock = socket.socket(socket.AF_UNIX)
+        self.sock.connect(self.path)  # without a time limit: connect() fails at once on a full queue if there is one
         self.sock.settimeout(self.timeout)
-        self.sock.connect(self.path)
 
 
 def http_get_text(where: str | int, path: str, **headers: str) -> tuple[int, str, str]:

@@ -64,9 +64,15 @@ def source() -> str:
 ANNOUNCE = """
 def announce(path, file):
     import array
-    connection = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    connection.connect(path)
-    connection.sendmsg([b"\\x01"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [file]))])
+    for _ in range(100):
+        connection = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        try:
+            connection.connect(path)
+            connection.sendmsg([b"\\x01"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [file]))])
+            connection.recv(1)  # until the daemon has read it
+            return
+        except OSError:
+            pass  # closed before it was read
 
 def own_slot():
     # the 64 bytes of an allocation of this process

@@ -5,7 +5,9 @@ import os
 import select
 import time
 
-TIMEOUT = 60  # seconds until a test gives up on a condition
+from harness.sanitizers import SLOWNESS
+
+TIMEOUT = 60 * SLOWNESS  # seconds until a test gives up on a condition
 
 
 def wait_until(condition, what: str, interval: float = 0.01):
