@@ -15,7 +15,8 @@
 #   ttmem_fuzzer(<name> a_fuzz.cpp ... [LIBS lib ...] [CORPUS folder] [RUNS count])
 #
 # USES and LIBS take the name of a folder ("segment", "sources/segments"), of a package in the table below ("fmt"), or any
-# other CMake target. Labels: fast (the default), crash, stress, e2e, fuzz, lint, and long, which only './dev test long' runs.
+# other CMake target. Labels: fast (the default), crash, stress, e2e, attack, fuzz, lint, and long, which only './dev test long'
+# runs.
 
 # One line per package: name, find_package name, target. CMake searches for a package when a target first uses it.
 set(TTMEM_PACKAGES
