@@ -36,8 +36,10 @@ class MixedAttacks(AttackCase):
             elif process := self.start_attack():
                 running.append(process)
             self.assert_serves_others(daemon, rounds=1)
-            self.assertEqual(self.device_in(daemon.view(), 0x1)["memory"]["dram"]["used"], 12288)
-            self.assertFalse({one["code"] for one in daemon.view()["inexact"] if one["pid"] == honest.pid})
+            view = daemon.view()
+            held, = self.process_in(view, honest.pid)["devices"]
+            self.assertEqual(held["memory"]["dram"]["used"], 12288)
+            self.assertFalse(self.inexact_codes(view, honest.pid))
             self.assert_small(daemon)
         for process in running:
             process.kill()

@@ -97,6 +97,7 @@ announce(ANNOUNCE_SOCKET, kept)
 asking = [ask("/v1/allocations?limit=0") for _ in range(questions)]
 """
 ASK_AGAIN = """
+asking[0].recv(1)  # as soon as one answer begins
 asking.pop(0).close()
 asking.append(ask("/v1/allocations?limit=0&sort=name"))
 """
