@@ -30,6 +30,11 @@ endif()
 if(NOT CMAKE_ARCHIVE_OUTPUT_DIRECTORY)
     set(CMAKE_ARCHIVE_OUTPUT_DIRECTORY "${CMAKE_LIBRARY_OUTPUT_DIRECTORY}")
 endif()
+# Where test scripts find libttmem.
+set(TTMEM_SCRIPT_LIB_DIR "${CMAKE_LIBRARY_OUTPUT_DIRECTORY}")
+if(TTMEM_SANITIZE)
+    set(TTMEM_SCRIPT_LIB_DIR "${CMAKE_BINARY_DIR}/lib-without-sanitizer")
+endif()
 
 # A package that one folder finds is visible in all.
 set(CMAKE_FIND_PACKAGE_TARGETS_GLOBAL ON)

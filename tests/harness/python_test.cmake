@@ -11,18 +11,6 @@ endif()
 
 set(TTMEM_HARNESS_DIR "${CMAKE_CURRENT_LIST_DIR}")
 
-# Python loads libttmem, and the library of a sanitizer must come first in its process. Python itself frees little at its end.
-set(TTMEM_PYTHON "${Python3_EXECUTABLE}")
-if(TTMEM_BUILD_TESTS AND TTMEM_SANITIZE)
-    set(runtime libasan.so)
-    if(TTMEM_SANITIZE MATCHES "thread")
-        set(runtime libtsan.so)
-    endif()
-    execute_process(COMMAND ${CMAKE_CXX_COMPILER} -print-file-name=${runtime} OUTPUT_VARIABLE runtime
-        OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
-    set(TTMEM_PYTHON env "LD_PRELOAD=${runtime}" ASAN_OPTIONS=detect_leaks=0 "${Python3_EXECUTABLE}")
-endif()
-
 function(ttmem_python_test name script)
     cmake_parse_arguments(PARSE_ARGV 2 ARG "NOT_ISOLATED" "TIMEOUT" "LABELS;RESOURCE_LOCK")
     set(isolate "${TTMEM_HARNESS_DIR}/isolate")
@@ -39,9 +27,9 @@ function(ttmem_python_test name script)
     ttmem_script_test(${name}
         COMMAND ${CMAKE_COMMAND} -E env
             "TTMEM_BUILD_DIR=${CMAKE_BINARY_DIR}" "TTMEM_CPACK=${CMAKE_CPACK_COMMAND}"
-            "TTMEM_BIN_DIR=${CMAKE_RUNTIME_OUTPUT_DIRECTORY}" "TTMEM_LIB_DIR=${CMAKE_LIBRARY_OUTPUT_DIRECTORY}"
+            "TTMEM_BIN_DIR=${CMAKE_RUNTIME_OUTPUT_DIRECTORY}" "TTMEM_LIB_DIR=${TTMEM_SCRIPT_LIB_DIR}"
             "PYTHONPATH=${package_parent}" PYTHONDONTWRITEBYTECODE=1 "TTMEM_SANITIZE=${TTMEM_SANITIZE}"
-            ${isolate} ${TTMEM_PYTHON} "${CMAKE_CURRENT_SOURCE_DIR}/${script}" ${ARG_UNPARSED_ARGUMENTS}
+            ${isolate} ${Python3_EXECUTABLE} "${CMAKE_CURRENT_SOURCE_DIR}/${script}" ${ARG_UNPARSED_ARGUMENTS}
         LABELS ${ARG_LABELS}
         RESOURCE_LOCK ${ARG_RESOURCE_LOCK}
         TIMEOUT ${ARG_TIMEOUT})
