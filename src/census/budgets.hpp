@@ -16,7 +16,7 @@ namespace ttmem::census {
 // Of one computation of the host's figures, per user.
 struct WorkBudgets {
     // Blocks of counters that are read: threads times device sets of a segment, for each attempt to find it quiet.
-    uint64_t counter_blocks = uint64_t{1} << 20;
+    uint64_t counter_blocks = uint64_t{1} << 19;
     // Slots of ledgers that are scanned: for free blocks and cores, or for a list.
     uint64_t slots = uint64_t{2} << 20;
     // The same for a list of one process, which the question names.

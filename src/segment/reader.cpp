@@ -188,9 +188,21 @@ std::vector<SetTotals> Reader::sets() const {
 }
 
 // SYNC POINT: with BasicEventWriter::count().
-void Reader::add_pools(SetTotals& set) const {
-    for (uint32_t kind = 0; kind < kKinds; ++kind) {
-        if (const auto* pool = entry<Pool>(RegionId::pools, set.index * kKindsPerSet + kind)) {
+void Reader::add_pools(std::vector<SetTotals>& sets) const {
+    const Region& pools = region(RegionId::pools);
+    uint64_t hole_end = 0;
+    for (SetTotals& set : sets) {
+        for (uint32_t kind = 0; kind < kKinds; ++kind) {
+            const uint64_t index = uint64_t{set.index} * kKindsPerSet + kind;
+            const uint64_t offset = pools.offset + index * pools.stride;
+            if (offset < hole_end) {
+                continue;
+            }
+            const auto* pool = entry<Pool>(RegionId::pools, index);
+            if (pool == nullptr) {
+                hole_end = memory_.next_data(offset, memory_.size());
+                continue;
+            }
             set.pools[kind].used = pool->used.load(std::memory_order_acquire);
             set.pools[kind].peak = pool->peak.load(std::memory_order_relaxed);
         }
@@ -228,8 +240,7 @@ void drop_tallies(std::vector<SetTotals>& sets) {
 
 }  // namespace
 
-// Adds the counters of every thread; false where the work ran out, and then it adds none. The sets are in the order of their index, so memory is
-// read in order and each hole is asked about once.
+// Adds the counters of every thread; false where the work ran out, and then it adds none.
 bool Reader::add_tallies(std::vector<SetTotals>& sets, uint32_t writers, uint64_t& work) const {
     const Region& tallies = region(RegionId::tallies);
     uint64_t hole_end = 0;
@@ -283,9 +294,7 @@ Totals Reader::totals(uint64_t& work) const {
     for (int attempt = 0; attempt < kQuietTries; ++attempt) {
         const std::vector<WriterState> before = writers();
         result.sets = sets();
-        for (SetTotals& set : result.sets) {
-            add_pools(set);
-        }
+        add_pools(result.sets);
         result.is_cut = !add_tallies(result.sets, static_cast<uint32_t>(before.size()), work);
         result.settling = !is_quiet(before, writers()) || !same_sets(result.sets, sets());
         if (!result.settling || result.is_cut) {

@@ -139,7 +139,8 @@ private:
     const Header& header() const { return *reinterpret_cast<const Header*>(memory_.start()); }
     template <class T>
     const T* entry(RegionId id, uint64_t index) const;
-    void add_pools(SetTotals& set) const;
+    // Both take the sets in the order of their index: then memory is read in order, and the kernel is asked about each hole once.
+    void add_pools(std::vector<SetTotals>& sets) const;
     bool add_tallies(std::vector<SetTotals>& sets, uint32_t writers, uint64_t& work) const;
 
     struct Ring {
