@@ -22,6 +22,7 @@ constexpr User kUnknownUser = -1;  // over TCP: all such callers share one budge
 enum class Budget : uint8_t {
     processes,            // attached segments; each needs two descriptors and a map
     announcements,        // connections that have not passed their segment yet
+    refusals,             // per second, of announcements
     api_connections,      // connections to the HTTP API
     answers,              // answers that are being made or sent
     stream_bytes,         // of texts that wait for slow readers of streams
@@ -30,8 +31,8 @@ enum class Budget : uint8_t {
     log_lines,            // per second, about refusals
 };
 constexpr auto enum_names(Budget /*of*/) {
-    return std::to_array<std::string_view>({"processes", "announcements", "api_connections", "answers",
-                                            "stream_bytes", "classic_connections", "classic_bytes",
+    return std::to_array<std::string_view>({"processes", "announcements", "refusals", "api_connections",
+                                            "answers", "stream_bytes", "classic_connections", "classic_bytes",
                                             "log_lines"});
 }
 using base::name_of;
@@ -46,6 +47,7 @@ constexpr uint64_t kMebibyte = uint64_t{1} << 20;
 constexpr BudgetLimits kBudgetLimits = {{
     {1024, 4096},                      // processes
     {16, 256},                         // announcements
+    {100, 100'000},                    // refusals
     {64, 256},                         // api_connections
     {8, 64},                           // answers
     {16 * kMebibyte, 64 * kMebibyte},  // stream_bytes

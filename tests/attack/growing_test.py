@@ -156,6 +156,8 @@ class Log(AttackCase):
         wait_until(lambda: self.metric(daemon, "ttmem_processes_missed_total") >= 2000, "many are refused")
         seconds = daemon.get("/v1/self")["uptime_ns"] / 1e9
         self.assertLess(len(daemon.log().splitlines()), 50 + 15 * seconds, "10 per second, and what the daemon says itself")
+        self.assertGreater(self.metric(daemon, 'ttmem_budget_refusals_total{budget="refusals"}'), 0, "most are closed unread")
+        self.assert_serves_others(daemon, rounds=2)
 
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@
 #include <cstring>
 #include <utility>
 
+#include "base/time.hpp"
 #include "base/unix_socket.hpp"
 #include "daemon/fair_workers.hpp"
 #include "sources/segments/announcement.hpp"
@@ -174,6 +175,11 @@ void Attacher::accept_later() {
 // Nobody waits behind a connection that says nothing: only those wait, each user has a share of them, and one beyond it is
 // closed.
 void Attacher::arrive(base::Descriptor connection) {
+    ucred credentials{};
+    if (base::read_peer(connection.get(), credentials) && !may_be_refused(credentials.uid)) {
+        process_table_.count_missed();
+        return;
+    }
     auto peer = segments::peer_of(connection);
     if (!peer) {
         process_table_.count_missed();
@@ -211,9 +217,31 @@ void Attacher::receive(segments::Peer peer, base::Descriptor file) {
     admit(std::move(*attached), Follower::StartPosition::beginning);
 }
 
+// Others wait behind each announcement that is examined. A user with many refused ones in this second is not examined any more;
+// a scan finds the honest ones.
+bool Attacher::may_be_refused(User user) {
+    if (const uint64_t now = base::monotonic_ns(); now >= second_ends_ns_) {
+        forget_refusals();
+        second_ends_ns_ = now + base::kNsPerSecond;
+    }
+    const bool has_room = budgets_->take(Budget::refusals, user);
+    if (has_room) {
+        budgets_->give_back(Budget::refusals, user);
+    }
+    return has_room;
+}
+
+void Attacher::forget_refusals() {
+    for (const auto& [user, refusals] : refusals_) {
+        budgets_->give_back(Budget::refusals, user, refusals);
+    }
+    refusals_.clear();
+}
+
 void Attacher::refuse(const segments::Peer& peer, const Error& error) {
     process_table_.count_missed();
     if (error.code != Error::Code::gone) {
+        refusals_[peer.uid] += budgets_->take(Budget::refusals, peer.uid) ? 1u : 0u;
         callbacks_.refused(peer.uid, peer.pid, error.text);
     }
 }
@@ -344,6 +372,7 @@ void Attacher::on_scan(ScanResult result) {
 
 void Attacher::stop() {
     stopping_ = true;
+    forget_refusals();
     error_code ignored;
     listener_.close(ignored);
     accept_again_.cancel();

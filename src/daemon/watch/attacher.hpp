@@ -61,6 +61,9 @@ private:
     void accept_later();
     void arrive(base::Descriptor connection);
     void receive(sources::segments::Peer peer, base::Descriptor file);
+    // Whether this user's announcements are still examined in this second.
+    bool may_be_refused(User user);
+    void forget_refusals();
     void refuse(const sources::segments::Peer& peer, const base::Error& error);
     void watch(uint32_t number, boost::asio::posix::stream_descriptor handle);
     void end(uint32_t number, census::Ending ending);
@@ -81,6 +84,8 @@ private:
     boost::asio::steady_timer scan_timer_;
     std::map<uint32_t, boost::asio::posix::stream_descriptor> handles_;  // by number
     bool stopping_ = false;
+    uint64_t second_ends_ns_ = 0;
+    std::map<User, uint64_t> refusals_;  // in this second
 
     // Files of processes that have ended lately. A scan, or an announcement that is read late, may find them again.
     std::set<sources::segments::FileId> ended_files_;
