@@ -373,4 +373,28 @@ TEST(Reader, AHoleOfManyThreadsAndSetsIsAskedAboutOnce) {
     EXPECT_LE(kEnough - work, 64 * 256 + 4 * Reader::kQuestionWork);
 }
 
+// Only pages with data are in the file, so the first and the middle sets have pools in a hole.
+TEST(Reader, PoolsBeyondAHoleAreFound) {
+    Shape shape;
+    shape.count_of(RegionId::sets) = 64;
+    shape.count_of(RegionId::pools) = 64 * kKindsPerSet;  // 16 pages, four sets each
+    SmallSegment segment(shape);
+    for (uint32_t set = 0; set < 64; ++set) {
+        segment.put_set(set, 1);
+    }
+    for (const uint32_t set : {9u, 63u}) {
+        segment.entry<Pool>(RegionId::pools, set * kKindsPerSet).used.store(set);
+        segment.entry<Pool>(RegionId::pools, set * kKindsPerSet + kKinds - 1).peak.store(set);
+    }
+    const auto reader = Reader::open(segment.memfd());
+    ASSERT_TRUE(reader) << reader.error().text;
+    const Totals totals = reader->totals();
+    ASSERT_EQ(64u, totals.sets.size());
+    for (uint32_t set = 0; set < 64; ++set) {
+        const uint64_t expected = set == 9 || set == 63 ? set : 0;
+        EXPECT_EQ(expected, totals.sets[set].pools[0].used) << set;
+        EXPECT_EQ(expected, totals.sets[set].pools[kKinds - 1].peak) << set;
+    }
+}
+
 }  // namespace ttmem::segment
