@@ -176,7 +176,8 @@ class Scans(AttackCase):
         daemon = self.daemon(until_scanned=False)
         view = daemon.view()
         while process.pid not in [one["pid"] for one in view["processes"]]:
-            self.assertIn("scan_running", {one["code"] for one in view["inexact"]}, view)
+            # On a busy machine the first scan may end before it has seen all processes of that user.
+            self.assertTrue({one["code"] for one in view["inexact"]} & {"scan_running", "scan_incomplete"}, view)
             view = daemon.view()
 
 
