@@ -21,23 +21,16 @@ bool is_own_directory(const std::filesystem::path& path) {
 
 }  // namespace
 
-std::vector<std::filesystem::path> daemon_directories() {
+std::vector<std::filesystem::path> api_sockets() {
     const base::RuntimeDirectories directories = base::runtime_directories();
     if (directories.named != nullptr) {
-        return {directories.named};
+        return {std::filesystem::path(directories.named) / kSocket};
     }
-    std::vector<std::filesystem::path> result = {base::kHostRuntimeDirectory};
+    std::vector<std::filesystem::path> sockets = {std::filesystem::path(base::kHostRuntimeDirectory) /
+                                                  kSocket};
     const std::filesystem::path of_user = directories.of_user;
     if (!of_user.empty() && (!directories.is_user_in_tmp || is_own_directory(of_user))) {
-        result.push_back(of_user);
-    }
-    return result;
-}
-
-std::vector<std::filesystem::path> api_sockets() {
-    std::vector<std::filesystem::path> sockets = daemon_directories();
-    for (std::filesystem::path& path : sockets) {
-        path /= kSocket;
+        sockets.push_back(of_user / kSocket);
     }
     return sockets;
 }

@@ -58,12 +58,11 @@ constexpr auto enum_names(GroupBy /*of*/) {
 struct AllocationQuery {
     std::optional<std::string> device = {};  // its id, or its ASIC id as 0x...
     std::optional<uint32_t> pid = {};
-    KindSet kind = {};
+    std::optional<Kind> kind = {};
     std::string name = {};  // a part of the full name, case-sensitive
     // Only allocations made after this time of the host's monotonic clock, in ns.
     std::optional<uint64_t> since = {};
     Sort sort = Sort::used;
-    bool reverse = false;                    // the last of the order first
     uint64_t limit = 0;                      // 0: all
     std::optional<std::string> cursor = {};  // `next` of the previous page
 

@@ -3,6 +3,7 @@
 
 // What commands that show the whole host share: status, ps, monitor and query.
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,21 +13,19 @@
 namespace ttmem::cli {
 
 struct HostOptions : CommonOptions {
-    std::vector<std::string> devices;
+    std::optional<std::string> device;
 };
 
 inline void declare_host_options(CLI::App& command, HostOptions& options) {
-    add_list_options(command, options);
+    add_json_and_bytes(command, options);
     add_direct(command, options);
-    add_columns(command, options);
-    add_devices(command, options.devices);
+    add_device(command, options.device);
 }
 
 // The host, or only these devices of it.
 inline base::Expected<access::Reply<view::View>> read_host(const std::vector<std::string>& devices,
-                                                           access::ReadMode mode,
-                                                           const view::StatusQuery& query = {}) {
-    auto reply = access::ask<view::Status>(query, mode);
+                                                           access::ReadMode mode) {
+    auto reply = access::ask<view::Status>({}, mode);
     if (reply && !devices.empty()) {
         if (const auto problem = view::keep_devices(reply->view, devices)) {
             return base::error(base::Error::Code::gone, *problem);
@@ -35,9 +34,9 @@ inline base::Expected<access::Reply<view::View>> read_host(const std::vector<std
     return reply;
 }
 
-inline base::Expected<access::Reply<view::View>> read_host(const HostOptions& options,
-                                                           const view::StatusQuery& query = {}) {
-    return read_host(options.devices, options.mode, query);
+inline base::Expected<access::Reply<view::View>> read_host(const HostOptions& options) {
+    return read_host(options.device ? std::vector{*options.device} : std::vector<std::string>(),
+                     options.mode);
 }
 
 }  // namespace ttmem::cli

@@ -66,7 +66,7 @@ ScreenAnswer answer_query(const PoolMapQuery& query, ReadMode mode) {
     if (maps.empty()) {
         return {query, std::move(pools->view), {}};
     }
-    census::AddressMap& chosen = maps[chosen_pool(maps, query.pool, query.target)];
+    census::AddressMap& chosen = maps[chosen_pool(maps, query.pool)];
     wanted.pid = chosen.pid;
     wanted.kind = chosen.kind;
     wanted.limit = query.map.limit;
@@ -113,7 +113,6 @@ bool append_events(std::vector<PollerUpdate>& updates, ScreenAnswer& answer) {
         return false;
     }
     waiting->missed += events->missed;
-    waiting->hidden_events += events->hidden_events;
     waiting->events.insert(waiting->events.end(), std::make_move_iterator(events->events.begin()),
                            std::make_move_iterator(events->events.end()));
     return true;
@@ -202,8 +201,7 @@ void Poller::Shared::read_directly() {
     rest(std::max<steady_clock::duration>(pace(), (steady_clock::now() - start) * kShareOfProcessor));
 }
 
-// Where no daemon runs, this program reads directly until one comes. A daemon that does not answer is asked again after the
-// time that it was waited for.
+// A daemon that ran once is waited for. Where none has run yet, this program reads directly until one comes.
 void Poller::Shared::follow_status() {
     bool was_connected = false;
     while (!is_stopping()) {
@@ -220,20 +218,16 @@ void Poller::Shared::follow_status() {
         if (is_stopping()) {
             break;
         }
-        const auto start = steady_clock::now();
         const auto ended = access::follow_view(pace(), take, status_flag.get());
         if (ended) {
             continue;  // another interval, or the end
         }
-        auto waited = steady_clock::now() - start;
-        if (std::exchange(was_connected, false)) {
+        if (was_connected) {
             publish(LossUpdate{ended.error().text, view::read_here().time_ns});
-            waited = {};  // most of it the daemon was there
-        }
-        const auto next_try = steady_clock::now() + waited;
-        do {
+            rest(kReconnect);
+        } else {
             read_directly();
-        } while (!is_stopping() && steady_clock::now() < next_try);
+        }
     }
 }
 
@@ -243,11 +237,14 @@ void Poller::Shared::follow_events(const view::EventQuery& asked) {
     wanted.since = next_event;
     wanted.interval_ms = static_cast<uint64_t>(pace().count());
     publish(ScreenAnswer{asked, view::EventsView{}, {}});
-    const auto take = [&](view::EventsView recent) {
-        if (!recent.events.empty()) {
-            next_event = recent.events.back().sequence + 1;
+    const auto take = [&](uint64_t missed, const view::EventView* event) {
+        view::EventsView view;
+        view.missed = missed;
+        if (event != nullptr) {
+            next_event = event->sequence + 1;
+            view.events.push_back(*event);
         }
-        publish(ScreenAnswer{asked, std::move(recent), {}});
+        publish(ScreenAnswer{asked, std::move(view), {}});
         return true;
     };
     const auto ended = access::follow_events(wanted, take, query_flag.get());

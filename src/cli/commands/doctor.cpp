@@ -94,9 +94,7 @@ int run_doctor(const DoctorOptions& options) {
         settings.library = std::filesystem::absolute(*settings.library, problem).lexically_normal();
     }
     const view::DoctorView view = access::examine_host(settings);
-    const int code =
-        options.json ? print(view::to_json(view)) : print(view::doctor_text(view, style_of_output(false)));
-    return view.has_problem() ? 1 : code;
+    return options.json ? print(view::to_json(view)) : print(view::doctor_text(view, style_of_output(false)));
 }
 
 }  // namespace
@@ -113,7 +111,7 @@ void add_doctor(CLI::App& app, Action& chosen) {
         run_doctor)
         ->footer(
             "Opens no device. Checks whether the observer fits a tt-metal by loading both in\n"
-            "a separate process. The exit code is 1 if there is a problem.\n\n"
+            "a separate process.\n\n"
             "Examples:\n"
             "  ttmem doctor\n"
             "  ttmem doctor $TT_METAL_HOME/build/lib/libtt_metal.so");

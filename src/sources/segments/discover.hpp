@@ -18,8 +18,6 @@ namespace ttmem::sources::segments {
 struct FoundSegments {
     std::vector<AttachedSegment> attached;  // by pid
     std::vector<census::Omission> omissions;
-    std::vector<uint32_t>
-        unread;  // ascending pids of processes with memory of their own that this user may not read
     bool is_complete = true;  // every process was scanned, in this scan or since the last complete one
 };
 
@@ -33,7 +31,7 @@ public:
         : proc_(proc), time_per_user_(time_per_user) {}
 
     // Finds all segments except the known ones. Silently skips forked children that hold their parent's segment, unfinished
-    // segments, and processes that end during the scan.
+    // segments, processes that end during the scan, and processes that this user may not read.
     FoundSegments scan(const std::set<FileId>& known = {});
 
 private:

@@ -8,7 +8,6 @@
 #include "view/questions/events.hpp"
 #include "view/questions/failures.hpp"
 #include "view/questions/groups.hpp"
-#include "view/questions/growth.hpp"
 #include "view/questions/history.hpp"
 #include "view/questions/map.hpp"
 #include "view/questions/post_mortem.hpp"
@@ -20,7 +19,7 @@
 
 namespace ttmem::view {
 
-using Questions = QuestionList<Status, Processes, Allocations, Groups, Growth, Programs, Map, Cores, Failures,
+using Questions = QuestionList<Status, Processes, Allocations, Groups, Programs, Map, Cores, Failures,
                                PostMortemList, SinglePostMortem, History, Events, Self>;
 
 }  // namespace ttmem::view
