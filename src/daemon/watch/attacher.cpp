@@ -176,7 +176,7 @@ void Attacher::accept_later() {
 // closed.
 void Attacher::arrive(base::Descriptor connection) {
     ucred credentials{};
-    if (base::read_peer(connection.get(), credentials) && !may_be_refused(credentials.uid)) {
+    if (base::read_peer(connection.get(), credentials) && !is_still_examined(credentials.uid)) {
         process_table_.count_missed();
         return;
     }
@@ -219,7 +219,7 @@ void Attacher::receive(segments::Peer peer, base::Descriptor file) {
 
 // Others wait behind each announcement that is examined. A user with many refused ones in this second is not examined any more;
 // a scan finds the honest ones.
-bool Attacher::may_be_refused(User user) {
+bool Attacher::is_still_examined(User user) {
     if (const uint64_t now = base::monotonic_ns(); now >= second_ends_ns_) {
         forget_refusals();
         second_ends_ns_ = now + base::kNsPerSecond;

@@ -62,7 +62,7 @@ private:
     void arrive(base::Descriptor connection);
     void receive(sources::segments::Peer peer, base::Descriptor file);
     // Whether this user's announcements are still examined in this second.
-    bool may_be_refused(User user);
+    bool is_still_examined(User user);
     void forget_refusals();
     void refuse(const sources::segments::Peer& peer, const base::Error& error);
     void watch(uint32_t number, boost::asio::posix::stream_descriptor handle);
