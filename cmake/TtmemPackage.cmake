@@ -17,6 +17,7 @@ install(FILES "${PROJECT_BINARY_DIR}/ttmem.pc" DESTINATION "${CMAKE_INSTALL_LIBD
 install(FILES "${packaging}/man/ttmem.1" DESTINATION "${CMAKE_INSTALL_MANDIR}/man1")
 install(FILES "${packaging}/man/ttmemd.8" DESTINATION "${CMAKE_INSTALL_MANDIR}/man8")
 install(FILES "${packaging}/completion/ttmem" DESTINATION "${CMAKE_INSTALL_DATADIR}/bash-completion/completions")
+install(FILES "${packaging}/completion/ttmem.fish" DESTINATION "${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d")
 install(DIRECTORY docs/ TYPE DOC FILES_MATCHING PATTERN "*.md")
 install(FILES README.md CHANGELOG.md TYPE DOC)
 install(FILES LICENSE TYPE DOC RENAME copyright)

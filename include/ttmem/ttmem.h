@@ -188,7 +188,10 @@ static inline void ttmem_cores_add(ttmem_cores* cores, unsigned x0, unsigned y0,
 ttmem_handle ttmem_allocate_cb(ttmem_set set, uint64_t program, uint64_t address, uint64_t size,
                                const ttmem_cores* cores, uint32_t flags);
 
-/* The kernel text of a program, by type. Loading it again on the same devices changes nothing and gives the same handle. */
+/*
+ * The kernel text of a program, by type. Each device has it once: loading it again on the same devices changes nothing and gives
+ * the same handle, and loading it on more devices adds it to those that lack it.
+ */
 ttmem_handle ttmem_load_kernel(ttmem_set set, uint64_t program, ttmem_kind kernel_kind, uint64_t bytes);
 
 /* Frees all circular buffers and kernels of a program that has ended, in every set. */

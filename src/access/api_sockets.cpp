@@ -21,16 +21,23 @@ bool is_own_directory(const std::filesystem::path& path) {
 
 }  // namespace
 
-std::vector<std::filesystem::path> api_sockets() {
+std::vector<std::filesystem::path> daemon_directories() {
     const base::RuntimeDirectories directories = base::runtime_directories();
     if (directories.named != nullptr) {
-        return {std::filesystem::path(directories.named) / kSocket};
+        return {directories.named};
     }
-    std::vector<std::filesystem::path> sockets = {std::filesystem::path(base::kHostRuntimeDirectory) /
-                                                  kSocket};
+    std::vector<std::filesystem::path> result = {base::kHostRuntimeDirectory};
     const std::filesystem::path of_user = directories.of_user;
     if (!of_user.empty() && (!directories.is_user_in_tmp || is_own_directory(of_user))) {
-        sockets.push_back(of_user / kSocket);
+        result.push_back(of_user);
+    }
+    return result;
+}
+
+std::vector<std::filesystem::path> api_sockets() {
+    std::vector<std::filesystem::path> sockets = daemon_directories();
+    for (std::filesystem::path& path : sockets) {
+        path /= kSocket;
     }
     return sockets;
 }

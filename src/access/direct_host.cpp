@@ -1,14 +1,51 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "access/direct_host.hpp"
 
+#include <filesystem>
+
+#include "access/api_sockets.hpp"
+#include "census/device_admission.hpp"
+#include "census/device_numbers_file.hpp"
 #include "sources/host.hpp"
 #include "sources/segments/discover.hpp"
 
 namespace ttmem::access {
 
+namespace {
+
+// Devices have the numbers that a daemon of this host gave them.
+void restore_numbers(census::Census& census) {
+    for (const std::filesystem::path& directory : daemon_directories()) {
+        const auto numbers = census::read_device_numbers(directory);
+        if (numbers) {
+            census.device_ids->restore(*numbers, true);
+            return;
+        }
+        if (numbers.error().code != base::Error::Code::gone) {
+            census.omissions.push_back({0, census::Reason::numbers_may_differ, numbers.error().text});
+            return;
+        }
+    }
+}
+
+}  // namespace
+
 DirectHost::DirectHost()
     : census_(sources::segments::census_of(sources::segments::discover(sources::Proc()))) {
     sources::add(sources::HostReader().read(), census_);
+    // Where the driver lists who has a device open, nobody else holds memory, and those who do are listed one by one.
+    const census::Driver* const driver = census_.driver.get();
+    const bool is_list_complete = driver != nullptr && driver->lists_holders;
+    const uint64_t unread =
+        (is_list_complete ? 0 : census_.unread.size()) + (driver != nullptr ? driver->unseen_holders : 0);
+    if (unread != 0) {
+        census::Omission omission{0, census::Reason::processes_unreadable,
+                                  std::to_string(unread) + (unread == 1 ? " process" : " processes")};
+        omission.count = unread;
+        census_.omissions.push_back(std::move(omission));
+    }
+    restore_numbers(census_);
+    census::number_all_devices(census_);
 }
 
 std::vector<std::string> DirectHost::notices() const {

@@ -91,7 +91,7 @@ Finding about_processes(const Facts& facts) {
                 text + "; " +
                     view::format_count(facts.untracked, "process has devices open and reports nothing",
                                        "processes have devices open and report nothing") +
-                    " ('ttmem ps' lists them)"};
+                    " ('ttmem ps' lists them, 'ttmem run -- COMMAND' tracks a command)"};
     }
     return {"processes", FindingState::ok, text};
 }
@@ -162,8 +162,8 @@ void choose_next(const Facts& facts, view::DoctorView& view) {
         view.next = "systemctl start ttmemd";
         view.next_why = "for history, post-mortems and the processes of all users";
     } else if (facts.untracked != 0) {
-        view.next = "ttmem ps";
-        view.next_why = "to list the processes that report nothing";
+        view.next = "ttmem run -- python3 model.py";
+        view.next_why = "with a program that reports nothing ('ttmem ps' lists those that run)";
     } else {
         view.next = "ttmem run -- python3 model.py";
         view.next_why = "with your own program";

@@ -84,19 +84,24 @@ base::Expected<void> follow_view(std::chrono::milliseconds interval,
     return stream("/v1/stream?interval_ms=" + std::to_string(interval.count()), take_event, until);
 }
 
-base::Expected<void> follow_events(view::EventQuery query, const TakeRecentEvent& take, int until) {
+base::Expected<void> follow_events(view::EventQuery query, const TakeRecentEvents& take, int until) {
     query.stream = true;
     const auto take_event = [&](const ServerSentEvent& event) -> base::Expected<bool> {
-        if (event.event == "missed") {
-            uint64_t missed = 0;
-            std::from_chars(event.data.data(), event.data.data() + event.data.size(), missed);
-            return take(missed, nullptr);
+        view::EventsView recent;
+        if (event.event == "missed" || event.event == "hidden") {
+            uint64_t& number = event.event == "missed" ? recent.missed : recent.hidden_events;
+            std::from_chars(event.data.data(), event.data.data() + event.data.size(), number);
+            return take(std::move(recent));
         }
         if (event.event != "event") {
             return true;  // from a newer daemon
         }
-        const auto read = view::from_json<view::EventView>(event.data);
-        return read ? base::Expected<bool>(take(0, &*read)) : tl::unexpected(read.error());
+        auto read = view::from_json<view::EventView>(event.data);
+        if (!read) {
+            return tl::unexpected(read.error());
+        }
+        recent.events.push_back(std::move(*read));
+        return take(std::move(recent));
     };
     return stream(view::target_of<view::Events>(query), take_event, until);
 }

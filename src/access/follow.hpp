@@ -19,9 +19,9 @@ namespace ttmem::access {
 base::Expected<void> follow_view(std::chrono::milliseconds interval,
                                  const std::function<bool(const view::View&)>& take, int until = -1);
 
-// Passes matching events to the callback, from query.since on or from now on. `missed` is the number of events lost
-// before this event. If no event follows the lost ones yet, the event is null.
-using TakeRecentEvent = std::function<bool(uint64_t missed, const view::EventView* event)>;
-base::Expected<void> follow_events(view::EventQuery query, const TakeRecentEvent& take, int until = -1);
+// Passes matching events to the callback, from query.since on or from now on: one event, or the number of those that are
+// missed or hidden before the next one.
+using TakeRecentEvents = std::function<bool(view::EventsView recent)>;
+base::Expected<void> follow_events(view::EventQuery query, const TakeRecentEvents& take, int until = -1);
 
 }  // namespace ttmem::access

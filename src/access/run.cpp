@@ -2,6 +2,7 @@
 #include "access/run.hpp"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -12,6 +13,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 
 #include "access/run_arrivals.hpp"
 #include "base/environment.hpp"
@@ -97,25 +99,22 @@ void follow(RunArrivals& arrivals, const base::SignalDescriptor& signals, const 
             pid_t pid) {
     steady_clock::time_point next_scan = steady_clock::now() + std::chrono::milliseconds(kScanIntervalMs);
     while (!base::has_ended(child)) {
-        std::vector<pollfd> polled = {{child.get(), POLLIN, 0}, {signals.get(), POLLIN, 0}};
-        arrivals.add_to(polled);
-        poll(polled.data(), polled.size(), arrivals.is_empty() ? kScanIntervalMs : -1);
+        pollfd polled[] = {
+            {child.get(), POLLIN, 0}, {signals.get(), POLLIN, 0}, {arrivals.descriptor(), POLLIN, 0}};
+        poll(polled, std::size(polled), arrivals.is_empty() ? kScanIntervalMs : -1);
         forward_signals(signals, child, pid);
-        arrivals.accept_processes();
+        arrivals.take_events();
         if (arrivals.is_empty() && steady_clock::now() >= next_scan) {
             arrivals.scan_for_children_of(pid);
             next_scan = steady_clock::now() + std::chrono::milliseconds(kScanIntervalMs);
         }
     }
     // The child is still a zombie, so its last messages can be attributed to it.
-    arrivals.accept_processes();
+    arrivals.take_events();
 }
 
-// The devices of the command only, with the numbers that the driver gives them.
-census::Figures figures_of(census::Census census) {
-    if (const auto driver = sources::HostReader().read().driver) {
-        census.driver = std::make_shared<census::Driver>(census::Driver{driver->devices, {}});
-    }
+// The devices of the command only.
+census::Figures figures_of(const census::Census& census) {
     census::Figures figures = census::compute_figures(census, census::Depth::pools);
     std::erase_if(figures.devices, [](const census::DeviceFigures& device) {
         return std::none_of(device.memory.begin(), device.memory.end(),
@@ -128,38 +127,60 @@ std::vector<view::Leftover> left_behind(const census::Census& census) {
     std::vector<view::Leftover> left;
     for (size_t kind = 0; kind < census::kDeviceKinds; ++kind) {
         census::GroupQuery query;
-        query.kind = static_cast<census::Kind>(kind);
+        const auto of = static_cast<census::Kind>(kind);
+        query.kind = of;
         query.group = census::GroupBy::name;
         const auto page = census::list_groups(census, query);
         for (const census::Group& group : page ? page->groups : std::vector<census::Group>()) {
             if (group.count != 0) {
-                left.push_back({*query.kind, group.key, group.used, group.requested, group.count});
+                const census::GroupMemory& memory = group.memory[kind];
+                left.push_back({of, group.key, memory.used, memory.requested, memory.count});
             }
         }
     }
     return left;
 }
 
-std::vector<view::ExceededPeak> exceeded(const census::Figures& figures,
-                                         const std::vector<PeakLimit>& limits) {
-    std::vector<view::ExceededPeak> result;
+// Whether bytes may be missing from a peak. The other reasons concern names, cores and history.
+bool may_hide_bytes(const census::Inexactness& inexactness) {
+    using census::Reason;
+    constexpr Reason kHarmless[] = {Reason::names_full, Reason::core_sets_full, Reason::threads_share_ring,
+                                    Reason::name_cut, Reason::scope_too_deep};
+    return std::find(std::begin(kHarmless), std::end(kHarmless), inexactness.reason) == std::end(kHarmless);
+}
+
+// Compares the limits with the peaks of each device.
+void check_limits(view::RunView& view, const census::Census& census, const std::vector<PeakLimit>& limits) {
+    const bool is_partial =
+        std::any_of(view.figures.inexact.begin(), view.figures.inexact.end(), may_hide_bytes);
+    const auto bounds = census::compute_peak_bounds(census);
     for (const PeakLimit& limit : limits) {
-        for (const census::DeviceFigures& device : figures.devices) {
-            const uint64_t peak = device.memory[census::index_of(limit.kind)].peak;
+        const size_t kind = census::index_of(limit.kind);
+        for (const census::DeviceFigures& device : view.figures.devices) {
+            const uint64_t peak = device.memory[kind].peak;
+            const auto bound = std::find_if(bounds.begin(), bounds.end(),
+                                            [&](const auto& one) { return one.device == device.id; });
+            const std::optional<uint64_t> at_most =
+                is_partial || bound == bounds.end() ? std::nullopt : bound->at_most[kind];
             if (peak > limit.bytes) {
-                result.push_back({device.id, limit.kind, peak, limit.bytes});
+                view.exceeded.push_back({device.id, limit.kind, peak, limit.bytes});
+            } else if (!at_most || *at_most > limit.bytes) {
+                view.undecided.push_back({device.id, limit.kind, peak, at_most, limit.bytes});
             }
         }
     }
-    return result;
 }
 
-view::RunView look_back(const RunSettings& settings, const census::Census& census) {
+view::RunView look_back(const RunSettings& settings, census::Census census) {
     view::RunView view;
     view.origin = view::read_here();
     view.command = settings.command;
     if (census.processes.empty()) {
         return view;
+    }
+    // The driver gives the devices their numbers.
+    if (const auto driver = sources::HostReader().read().driver) {
+        census.driver = std::make_shared<census::Driver>(census::Driver{driver->devices, {}});
     }
     view.figures = figures_of(census);
     view.left = left_behind(census);
@@ -167,7 +188,7 @@ view::RunView look_back(const RunSettings& settings, const census::Census& censu
         view.failures = std::move(failures->failures);
         view.failure_counts = std::move(failures->counts);
     }
-    view.exceeded = exceeded(view.figures, settings.limits);
+    check_limits(view, census, settings.limits);
     return view;
 }
 

@@ -2,6 +2,7 @@
 #include "access/run_arrivals.hpp"
 
 #include <fcntl.h>
+#include <sys/epoll.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -65,10 +66,11 @@ base::Expected<RunArrivals> RunArrivals::listen() {
                            "can't make a folder like " + folder + ": " + strerror(errno));
     }
     base::Descriptor listener(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-    RunArrivals arrivals(std::move(folder), std::move(listener));
+    RunArrivals arrivals(std::move(folder), std::move(listener),
+                         base::Descriptor(epoll_create1(EPOLL_CLOEXEC)));
     const std::string path = arrivals.folder_ + kSocketName;
     if (!arrivals.listener_ || !base::UnixAddress(path.c_str()).bind(arrivals.listener_.get()) ||
-        ::listen(arrivals.listener_.get(), kBacklog) != 0) {
+        ::listen(arrivals.listener_.get(), kBacklog) != 0 || !arrivals.watch(arrivals.listener_.get())) {
         return base::error(Error::Code::failed, "can't listen at " + path + ": " + strerror(errno));
     }
     return arrivals;
@@ -92,47 +94,85 @@ std::string RunArrivals::preload_name_of(const std::string& library) const {
                                                                   : library;
 }
 
-void RunArrivals::add_to(std::vector<pollfd>& polled) const {
-    polled.push_back({listener_.get(), POLLIN, 0});
-    for (const base::Descriptor& connection : waiting_) {
-        polled.push_back({connection.get(), POLLIN, 0});
+bool RunArrivals::watch(int file) const {
+    epoll_event wanted{};
+    wanted.events = EPOLLIN;
+    wanted.data.fd = file;
+    return epoll_ctl(events_.get(), EPOLL_CTL_ADD, file, &wanted) == 0;
+}
+
+void RunArrivals::take_events() {
+    // One at a time: what has become ready meanwhile is behind what was ready before.
+    epoll_event event{};
+    while (epoll_wait(events_.get(), &event, 1, 0) == 1) {
+        const int file = event.data.fd;
+        ++order_;
+        if (file == listener_.get()) {
+            accept_all();
+        } else if (const auto connection = waiting_.find(file); connection != waiting_.end()) {
+            if (take_from(connection->second)) {
+                waiting_.erase(connection);
+            }
+        } else {
+            note_end(file);
+        }
     }
 }
 
-void RunArrivals::accept_processes() {
+// All of them, so that the listener's next place in the order is that of a later connection.
+void RunArrivals::accept_all() {
+    const uint64_t arrived = order_;
     while (true) {
-        base::Descriptor connection(accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
-        if (!connection) {
-            break;
+        base::Descriptor socket(accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+        if (!socket) {
+            return;
         }
-        waiting_.push_back(std::move(connection));
+        const int file = socket.get();
+        PendingProcess connection{std::move(socket), arrived};
+        if (!take_from(connection) && watch(file)) {
+            waiting_.emplace(file, std::move(connection));
+        }
     }
-    std::erase_if(waiting_, [this](const base::Descriptor& connection) { return take_from(connection); });
 }
 
 // Returns true if nothing more will arrive on this connection.
-bool RunArrivals::take_from(const base::Descriptor& connection) {
-    auto file = segments::receive_segment(connection);
+bool RunArrivals::take_from(const PendingProcess& connection) {
+    auto file = segments::receive_segment(connection.socket);
     if (!file) {
         return file.error().code != Error::Code::unfinished;
     }
     const auto examined = segments::examine_file(*file);
-    auto peer = segments::peer_of(connection);
+    auto peer = segments::peer_of(connection.socket);
     if (!examined || !peer || known_.contains(examined->id)) {
         return true;
     }
     if (auto attached = segments::attach(proc_, std::move(*peer), std::move(*file))) {
-        add(std::move(*attached));
+        add(std::move(*attached), connection.arrived);
     }
     return true;
 }
 
-void RunArrivals::add(segments::AttachedSegment attached) {
+void RunArrivals::note_end(int handle) {
+    epoll_ctl(events_.get(), EPOLL_CTL_DEL, handle, nullptr);
+    for (segments::AttachedSegment& attached : attached_) {
+        if (attached.handle.get() == handle) {
+            attached.process.lifetime.ended = order_;
+        }
+    }
+}
+
+void RunArrivals::add(segments::AttachedSegment attached, uint64_t arrived) {
     if (attached_.size() >= kMostProcesses) {
         ++dropped_;
         return;
     }
     if (known_.insert(attached.file.id).second) {
+        attached.process.lifetime.arrived = arrived;
+        if (!attached.handle) {
+            attached.process.lifetime.ended = ++order_;  // before now
+        } else {
+            watch(attached.handle.get());
+        }
         attached_.push_back(std::move(attached));
     }
     assert(known_.size() == attached_.size());
@@ -141,7 +181,7 @@ void RunArrivals::add(segments::AttachedSegment attached) {
 void RunArrivals::scan_for_children_of(pid_t ancestor) {
     for (segments::AttachedSegment& attached : segments::discover(proc_, known_).attached) {
         if (is_below(proc_, attached.process.identity.pid, static_cast<uint32_t>(ancestor))) {
-            add(std::move(attached));
+            add(std::move(attached), 0);  // it may have been there from the beginning
         }
     }
 }
@@ -151,7 +191,9 @@ census::Census RunArrivals::census() const {
     for (const segments::AttachedSegment& attached : attached_) {
         census.processes.push_back(attached.process);
         if (!attached.handle || base::has_ended(attached.handle)) {
-            census.processes.back().state = census::ProcessState::dead;
+            census::Process& process = census.processes.back();
+            process.state = census::ProcessState::dead;
+            process.lifetime.ended = process.lifetime.ended.value_or(order_ + 1);
         }
     }
     std::stable_sort(census.processes.begin(), census.processes.end(),

@@ -3,10 +3,15 @@
 
 // The processes of a command that 'ttmem run' has started. Each process hands over its segment when it creates one.
 // The segment stays readable after the process has ended, however short its life was.
-
-#include <poll.h>
+//
+// Arrivals and ends get places in one order, from which follows which processes were there at the same time. The order is that
+// of the kernel: an epoll reports what becomes ready first, first. A process connects before its first event, and its end is
+// reported before its parent can start the next process. So processes one after another are seen as such, however late this
+// program runs. Where the order is not certain, the processes count as simultaneous.
 
 #include <cassert>
+#include <cstdint>
+#include <map>
 #include <set>
 #include <string>
 #include <utility>
@@ -27,7 +32,9 @@ public:
     static base::Expected<RunArrivals> listen();
 
     RunArrivals(RunArrivals&& other) noexcept
-        : folder_(std::exchange(other.folder_, {})), listener_(std::move(other.listener_)) {
+        : folder_(std::exchange(other.folder_, {})),
+          listener_(std::move(other.listener_)),
+          events_(std::move(other.events_)) {
         assert(other.waiting_.empty() && other.attached_.empty());
     }
     RunArrivals& operator=(RunArrivals&&) = delete;
@@ -41,11 +48,11 @@ public:
     // others beside it.
     std::string preload_name_of(const std::string& library) const;
 
-    // Adds the descriptors to poll.
-    void add_to(std::vector<pollfd>& polled) const;
+    // Readable when there is something for take_events().
+    int descriptor() const { return events_.get(); }
 
-    // Accepts new processes without waiting.
-    void accept_processes();
+    // Accepts new processes and notes the ends of others, without waiting.
+    void take_events();
 
     // Scans /proc for descendants of `ancestor` that can't hand over a segment.
     void scan_for_children_of(pid_t ancestor);
@@ -56,15 +63,25 @@ public:
     census::Census census() const;
 
 private:
-    RunArrivals(std::string folder, base::Descriptor listener)
-        : folder_(std::move(folder)), listener_(std::move(listener)) {}
+    RunArrivals(std::string folder, base::Descriptor listener, base::Descriptor events)
+        : folder_(std::move(folder)), listener_(std::move(listener)), events_(std::move(events)) {}
 
-    bool take_from(const base::Descriptor& connection);
-    void add(sources::segments::AttachedSegment attached);
+    struct PendingProcess {
+        base::Descriptor socket;
+        uint64_t arrived = 0;
+    };
+
+    bool watch(int file) const;
+    void accept_all();
+    bool take_from(const PendingProcess& connection);
+    void note_end(int handle);
+    void add(sources::segments::AttachedSegment attached, uint64_t arrived);
 
     std::string folder_;
     base::Descriptor listener_;
-    std::vector<base::Descriptor> waiting_;  // connected, but the segment has not arrived
+    base::Descriptor events_;                // an epoll
+    uint64_t order_ = 0;                     // the last place that was given
+    std::map<int, PendingProcess> waiting_;  // connected, but the segment has not arrived
     sources::Proc proc_;
     std::vector<sources::segments::AttachedSegment> attached_;
     std::set<sources::segments::FileId> known_;

@@ -5,6 +5,8 @@
 
 #include <sys/types.h>
 
+#include <optional>
+
 #include "base/descriptor.hpp"
 
 namespace ttmem::base {
@@ -14,5 +16,9 @@ Descriptor open_process(pid_t pid);
 
 // The kernel's word on it. A zombie has ended; a process whose main thread is gone and others run on has not.
 bool has_ended(const Descriptor& process);
+
+// How it ended, as wait(2) reports it, for any process and also after its parent has asked. Absent: it has not ended, its parent
+// has not asked yet, or the kernel is older than Linux 6.15.
+std::optional<int> exit_status(const Descriptor& process);
 
 }  // namespace ttmem::base

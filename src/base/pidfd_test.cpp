@@ -72,5 +72,28 @@ TEST(Pidfd, AProcessWhoseMainThreadIsGoneLives) {
     EXPECT_TRUE(has_ended(process));
 }
 
+TEST(Pidfd, SaysHowAProcessEndedOnceItsParentHasWaited) {
+    for (const bool is_killed : {false, true}) {
+        const pid_t child = fork();
+        if (child == 0) {
+            if (is_killed) {
+                pause();
+            }
+            _exit(7);
+        }
+        const Descriptor process = open_process(child);
+        ASSERT_TRUE(process);
+        if (is_killed) {
+            EXPECT_EQ(exit_status(process), std::nullopt);
+            kill(child, SIGKILL);
+        }
+        int status = 0;
+        ASSERT_EQ(waitpid(child, &status, 0), child);
+        const auto seen = exit_status(process);
+        EXPECT_TRUE(!seen || *seen == status) << "a kernel before 6.15 says nothing";
+    }
+    EXPECT_EQ(exit_status(Descriptor()), std::nullopt);
+}
+
 }  // namespace
 }  // namespace ttmem::base

@@ -10,7 +10,14 @@
 namespace ttmem::base {
 
 // Numbers of fields, as in proc(5).
-enum class StatField : int { state = 3, parent = 4, flags = 9, threads = 20, start_time = 22 };
+enum class StatField : int {
+    state = 3,
+    parent = 4,
+    flags = 9,
+    threads = 20,
+    start_time = 22,
+    resident_pages = 24
+};
 
 // Where a field begins; null where the text is not what the kernel writes. The command's name (field 2) may hold blanks and
 // parentheses, so counting starts after the last ')'.

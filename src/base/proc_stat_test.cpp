@@ -24,6 +24,7 @@ TEST(ProcStat, FieldsAreFoundByTheirNumber) {
     EXPECT_EQ(stat_number(text.data(), text.size(), StatField::parent), 1u);
     EXPECT_EQ(stat_number(text.data(), text.size(), StatField::flags), 6u);
     EXPECT_EQ(stat_number(text.data(), text.size(), StatField::threads), 17u);
+    EXPECT_EQ(stat_number(text.data(), text.size(), StatField::resident_pages), 21u);
     EXPECT_EQ(stat_state("42 (x", 5), '\0');
 }
 

@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The address space of each allocator that contains a device, with the free blocks between the live ones.
+// The address space of each allocator that contains a device, with the free blocks between the live ones. A map of L1
+// also has what circular buffers occupy on one core. A map of circular buffers is of one program on one core.
 
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/error.hpp"
 #include "census/census.hpp"
+#include "census/figures.hpp"
 #include "census/free_space.hpp"
 #include "census/kind.hpp"
 
@@ -20,25 +23,60 @@ struct MapBlock {
     uint64_t address = 0;
     uint64_t bytes = 0;  // per bank
     bool is_free = false;
-    // Set for live blocks only:
-    uint64_t requested = 0;  // in all banks
-    uint64_t used = 0;       // in all banks
-    uint64_t owner = 0;
-    uint64_t age_ns = 0;
-    std::string name;
+    // Absent for free blocks:
+    std::optional<uint64_t> requested;  // in all banks; of a circular buffer: on one core
+    std::optional<uint64_t> used;       // in all banks; of a circular buffer: on all its cores
+    std::optional<uint64_t> owner;      // the runtime's id of the buffer or program
+    std::optional<uint64_t> age_ns;
+    std::optional<std::string> name;  // absent, too, if it has none
+    // In a map of L1: the number of circular buffers that occupy the block. Programs share addresses, so there is one
+    // block for all that overlap. Its owner, age and name are those of the buffer that ends highest.
+    uint64_t circular_buffers = 0;
 
     bool operator==(const MapBlock&) const = default;
 };
 
-// The pool of one allocator on the requested device.
+// The circular buffers of one program on one core.
+struct CoreProgram {
+    std::optional<uint64_t> program;  // the runtime's id; absent: not reported
+    std::string name;                 // the name of its highest circular buffer
+    uint64_t count = 0;
+    uint64_t bytes = 0;  // on the core
+    uint64_t top = 0;    // the end address of the highest one
+
+    bool operator==(const CoreProgram&) const = default;
+};
+
+// The core that a map of L1 or of circular buffers shows.
+struct MapCore {
+    // The core that the query asks for, else the one with the highest circular buffer. Absent: there is no circular
+    // buffer, or none whose cores are known.
+    std::optional<Core> core;
+    bool is_asked = false;                  // the query asks for it
+    uint64_t bytes = 0;                     // circular buffers on the core, outside of L1 buffers
+    std::optional<uint64_t> cb_top;         // the end address of the circular buffers; absent: none
+    std::optional<uint64_t> lowest_buffer;  // the lowest L1 buffer of the process; absent: none
+    std::optional<int64_t>
+        headroom;                 // from cb_top to lowest_buffer or to the end of L1; negative for a clash
+    uint64_t without_cores = 0;   // circular buffers on unknown cores: shown as if they were on this one
+    uint64_t on_other_cores = 0;  // circular buffers that are not on this core
+    std::vector<CoreProgram> programs;  // by top, descending
+    uint64_t programs_left_out = 0;     // beyond the limit
+
+    bool operator==(const MapCore&) const = default;
+};
+
+// The pool of one allocator on the requested device, or the circular buffers of one of its programs.
 struct AddressMap {
     uint32_t pid = 0;
     std::string set;
     std::vector<uint32_t> devices;  // the devices that it keeps in lockstep
     Kind kind = Kind::dram;
-    // Without banks the geometry is not known, and the map has no free blocks.
+    // Without banks the geometry is not known, and the map has no free blocks. For circular buffers: the part of L1
+    // below the lowest buffer.
     Bank bank;
-    uint64_t used = 0;  // bytes per bank
+    std::optional<MapCore> core;  // of L1 and of circular buffers
+    uint64_t used = 0;            // bytes per bank, without what circular buffers occupy in a map of L1
     std::optional<uint64_t> free;
     std::optional<uint64_t> largest_free;
     std::vector<MapBlock> blocks;  // by address
@@ -51,8 +89,10 @@ struct AddressMap {
 struct MapQuery {
     std::string device = {};
     std::optional<uint32_t> pid = {};
-    std::optional<Kind> kind = {};  // a kind that has a pool; absent: all pools that hold something
-    uint64_t limit = 0;             // live blocks per pool; 0: all
+    // A kind that has a pool, or circular buffers; absent: all pools that hold something.
+    std::optional<Kind> kind = {};
+    std::string core = {};  // "x,y": only L1, or circular buffers, of this core; empty: of the fullest
+    uint64_t limit = 0;     // live blocks per pool, and programs; 0: all
 
     bool operator==(const MapQuery&) const = default;
 };
@@ -63,7 +103,16 @@ constexpr uint64_t kMostMapBlocks = 250'000;
 // The maximum number of live blocks in all maps of an answer whose query has a limit.
 constexpr uint64_t kMostShownBlocks = 20'000;
 
-// Returns an error if the device or the process does not exist, or if the kind has no address space.
-base::Expected<std::vector<AddressMap>> map_addresses(const Census& census, const MapQuery& query);
+// The core of a query: "3,4"; empty for any other text.
+std::optional<Core> parse_core(std::string_view text);
+
+struct DeviceMaps {
+    std::vector<AddressMap> maps;  // circular buffers: the program that reaches highest comes first
+    uint64_t left_out = 0;         // programs beyond the limit
+    uint64_t left_aside = 0;       // circular buffers in no program, because there are too many
+};
+
+// Returns an error if the device, the process or the core does not exist, or if the kind has no address space.
+base::Expected<DeviceMaps> map_addresses(const Census& census, const MapQuery& asked);
 
 }  // namespace ttmem::census

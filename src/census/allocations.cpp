@@ -20,39 +20,38 @@ struct Match {
     segment::Allocation allocation;
 };
 
-bool comes_before(const Match& a, const Match& b) { return a.place < b.place; }
-
 // Keeps the first `limit` matches after the cursor, in a heap with the last of them on top.
 class FirstMatches {
 public:
-    FirstMatches(uint64_t limit, const Place* behind)
-        : limit_(limit == 0 ? UINT64_MAX : limit), behind_(behind) {}
+    FirstMatches(uint64_t limit, const Place* behind, bool is_reverse)
+        : limit_(limit == 0 ? UINT64_MAX : limit), behind_(behind), before_{is_reverse} {}
 
     void add(const Place& place, size_t ledger, const segment::Allocation& allocation) {
         // Places of lists by name are not comparable with those of other lists.
         assert(behind_ == nullptr || (behind_->text == nullptr) == (place.text == nullptr));
         ++total_;
-        if (behind_ != nullptr && !(*behind_ < place)) {
+        if (behind_ != nullptr && !before_(*behind_, place)) {
             return;
         }
         ++behind_cursor_;
         if (kept_.size() == limit_) {
-            if (!(place < kept_.front().place)) {
+            if (!before_(place, kept_.front().place)) {
                 return;
             }
-            std::pop_heap(kept_.begin(), kept_.end(), comes_before);
+            std::pop_heap(kept_.begin(), kept_.end(), before_);
             kept_.pop_back();
         }
         kept_.push_back({place, ledger, allocation});
-        std::push_heap(kept_.begin(), kept_.end(), comes_before);
-        if (kept_.size() == limit_) {
-            last_first_ = place.text == nullptr ? kept_.front().place.first : UINT64_MAX;
+        std::push_heap(kept_.begin(), kept_.end(), before_);
+        if (kept_.size() == limit_ && place.text == nullptr) {
+            last_first_ = kept_.front().place.first;
         }
     }
 
     // Fast path: counts a match without keeping it if its first number sorts after all kept matches. Most do.
     bool is_beyond(uint64_t first) {
-        const bool is_last = first > last_first_;
+        const bool is_last =
+            last_first_ && (before_.is_reverse ? first < *last_first_ : first > *last_first_);
         total_ += is_last ? 1 : 0;
         behind_cursor_ += is_last ? 1 : 0;
         return is_last;
@@ -64,21 +63,30 @@ public:
         return behind_cursor_ - kept_.size();
     }
     const std::vector<Match>& in_order() {
-        std::sort_heap(kept_.begin(), kept_.end(), comes_before);
+        std::sort_heap(kept_.begin(), kept_.end(), before_);
         assert(kept_.size() <= limit_);
         // No two allocations have one place, else a page could end between them.
-        assert(std::adjacent_find(kept_.begin(), kept_.end(), [](const Match& a, const Match& b) {
-                   return !comes_before(a, b);
+        assert(std::adjacent_find(kept_.begin(), kept_.end(), [this](const Match& a, const Match& b) {
+                   return !before_(a, b);
                }) == kept_.end());
         return kept_;
     }
 
 private:
+    struct Before {
+        bool is_reverse;
+
+        bool operator()(const Place& a, const Place& b) const { return is_reverse ? b < a : a < b; }
+        bool operator()(const Match& a, const Match& b) const { return (*this)(a.place, b.place); }
+    };
+
     uint64_t limit_;
     const Place* behind_;
+    Before before_;
     uint64_t total_ = 0;
     uint64_t behind_cursor_ = 0;
-    uint64_t last_first_ = UINT64_MAX;  // `first` of the last kept match, once the heap is full
+    // `first` of the last kept match, once the heap is full; absent in lists by name.
+    std::optional<uint64_t> last_first_;
     std::vector<Match> kept_;
 };
 
@@ -164,7 +172,7 @@ base::Expected<AllocationPage> list_allocations(const Census& census, const Allo
     if (!selection) {
         return tl::unexpected(selection.error());
     }
-    FirstMatches matches(query.limit, cursor ? &cursor->place : nullptr);
+    FirstMatches matches(query.limit, cursor ? &cursor->place : nullptr, query.reverse);
     std::deque<std::string> names;
     for (size_t i = 0; i < selection->ledgers().size(); ++i) {
         const SelectedLedger& ledger = selection->ledgers()[i];

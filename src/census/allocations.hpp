@@ -58,11 +58,12 @@ constexpr auto enum_names(GroupBy /*of*/) {
 struct AllocationQuery {
     std::optional<std::string> device = {};  // its id, or its ASIC id as 0x...
     std::optional<uint32_t> pid = {};
-    std::optional<Kind> kind = {};
+    KindSet kind = {};
     std::string name = {};  // a part of the full name, case-sensitive
     // Only allocations made after this time of the host's monotonic clock, in ns.
     std::optional<uint64_t> since = {};
     Sort sort = Sort::used;
+    bool reverse = false;                    // the last of the order first
     uint64_t limit = 0;                      // 0: all
     std::optional<std::string> cursor = {};  // `next` of the previous page
 

@@ -54,6 +54,24 @@ TEST_F(Allocations, ComeTheLargestFirstFromAllProcesses) {
     EXPECT_THAT(used({}), ElementsAre(30, 20, 10));
 }
 
+TEST_F(Allocations, AreChosenBySeveralKindsAndDevices) {
+    one_.add(dram(10));
+    two_.add(dram(20));
+    two_.add(allocation(0, segment::AllocationKind::l1, 30, 30, 30));
+    two_.add(allocation(0, segment::AllocationKind::trace, 40, 40, 40));
+    KindSet kinds = Kind::dram;
+    kinds.add(Kind::trace);
+    EXPECT_THAT(used({.kind = kinds}), ElementsAre(40, 20, 10));
+    EXPECT_THAT(used({.device = "0x10"}), ElementsAre(10));
+    EXPECT_THAT(used({.device = "0x10,0x20"}), ElementsAre(40, 30, 20, 10));
+    EXPECT_THAT(list_allocations(census_, {.device = "0x10,77"}).error().text, HasSubstr("a device 77"));
+    EXPECT_THAT(list_allocations(census_, {.device = "0x10,"}).error().text, HasSubstr("a device "));
+}
+
+TEST_F(Allocations, AWrongPatternOfNamesIsRefused) {
+    EXPECT_THAT(list_allocations(census_, {.name = "/(/"}).error().text, HasSubstr("a ( without a )"));
+}
+
 TEST_F(Allocations, ALimitKeepsTheLargestAndReportsTheTotalNumber) {
     for (uint64_t size = 1; size <= 50; ++size) {
         one_.add(dram(size));

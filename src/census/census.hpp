@@ -26,8 +26,9 @@ struct Omission {
     bool is_foreign = false;
     // Another user's descriptor was passed to it, with a segment that names it. The daemon's log reports it once.
     bool is_suspicious = false;
+    uint64_t count = 1;
 
-    Inexactness inexactness() const { return {pid, reason, 1, detail}; }
+    Inexactness inexactness() const { return {pid, reason, count, detail}; }
 };
 
 struct Census {
@@ -35,6 +36,7 @@ struct Census {
     std::vector<TotalsOnly> totals_only;   // by pid; disjoint from `processes`
     std::shared_ptr<const Driver> driver;  // absent: this host has no driver
     std::vector<Omission> omissions;
+    std::vector<uint32_t> unread;  // ascending pids of processes that this user may not read
     // Shared by all censuses of one source, so that ids stay the same.
     std::shared_ptr<DeviceIds> device_ids = std::make_shared<DeviceIds>();
     WorkBudgets work_budgets = {};

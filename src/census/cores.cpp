@@ -7,7 +7,9 @@
 #include <map>
 
 #include "census/arithmetic.hpp"
+#include "census/circular_buffers.hpp"
 #include "census/device_facts.hpp"
+#include "census/programs.hpp"
 #include "census/selection.hpp"
 #include "census/worst_core.hpp"
 
@@ -17,9 +19,23 @@ namespace {
 
 constexpr uint32_t kMostAcross = 16;  // the width of a core mask
 
-// The highest end of a circular buffer on each core.
+// The highest circular buffer of a core or of a core set.
+struct HighestBuffer {
+    uint64_t top = 0;  // its end address; 0: none
+    const SelectedLedger* ledger = nullptr;
+    uint64_t program = 0;  // 0: not reported
+    uint32_t name = 0;
+
+    void add(const HighestBuffer& other) {
+        if (other.top > top) {
+            *this = other;
+        }
+    }
+};
+
+// The highest circular buffer of each core.
 struct CoreTops {
-    std::array<std::array<uint64_t, kMostAcross>, kMostAcross> cb_top{};  // by row; 0: none
+    std::array<std::array<HighestBuffer, kMostAcross>, kMostAcross> highest{};  // by row
     std::optional<uint64_t> lowest_buffer;
     uint64_t l1_used = 0;
     uint64_t without_cores = 0;
@@ -39,11 +55,11 @@ struct CoreTops {
         l1_used = saturating_add(l1_used, a.used());
     }
 
-    void add_circular_buffers(uint64_t top, const segment::CoreMask& mask) {
+    void add_circular_buffer(const HighestBuffer& buffer, const segment::CoreMask& mask) {
         for (uint32_t y = 0; y < kMostAcross; ++y) {
             for (uint32_t x = 0; x < kMostAcross; ++x) {
-                if ((mask[y] >> x & 1) != 0) {
-                    cb_top[y][x] = std::max(cb_top[y][x], top);
+                if (has_core(mask, {x, y})) {
+                    highest[y][x].add(buffer);
                 }
             }
         }
@@ -63,14 +79,21 @@ void add_infos(const Selection& selection, CoreTops& found) {
 }
 
 CoreFigures describe(const CoreTops& found, Core core) {
-    const uint64_t top = found.cb_top[core.y][core.x];
+    const HighestBuffer& highest = found.highest[core.y][core.x];
     L1Reach reach;
     reach.lowest_buffer = found.lowest_buffer;
-    if (top != 0) {
-        reach.add_circular_buffer(top, core);
+    if (highest.top != 0) {
+        reach.add_circular_buffer(highest.top, core);
     }
-    const WorstCore figures = worst_core(reach, found.l1, found.l1_used);
-    return {core, figures.cb_top, figures.used, figures.headroom};
+    const WorstCore worst = worst_core(reach, found.l1, found.l1_used);
+    CoreFigures figures{core, worst.cb_top, worst.used, worst.headroom};
+    if (highest.top != 0) {
+        assert(highest.ledger != nullptr);
+        figures.pid = highest.ledger->pid();
+        figures.program = highest.program != 0 ? std::optional(highest.program) : std::nullopt;
+        figures.name = highest.ledger->reader().name(highest.name);
+    }
+    return figures;
 }
 
 }  // namespace
@@ -80,12 +103,15 @@ base::Expected<CoreGrid> map_cores(const Census& census, const std::string& devi
     if (!selection) {
         return tl::unexpected(selection.error());
     }
+    if (selection->has_several_devices()) {
+        return base::error(base::Error::Code::refused, "cores are those of one device, not of " + device);
+    }
     CoreTops found;
     assert(selection->device());
     add_infos(*selection, found);
     for (const SelectedLedger& ledger : selection->ledgers()) {
         // By core set: there are few core sets and many circular buffers.
-        std::map<uint16_t, uint64_t> tops;
+        std::map<uint16_t, HighestBuffer> highest;
         selection->for_each_match(ledger, [&](segment::SlotRef, const segment::Allocation& a, Kind kind) {
             if (!segment::adds_bytes(a.flags)) {
                 return;
@@ -93,15 +119,13 @@ base::Expected<CoreGrid> map_cores(const Census& census, const std::string& devi
             if (kind == Kind::l1) {
                 found.add_buffer(a);
             } else if (kind == Kind::cb) {
-                // The request of a circular buffer is its size on one core.
-                uint64_t& top = tops[a.core_set];
-                top = std::max(top, saturating_add(a.address, a.requested));
+                highest[a.core_set].add({end_of_buffer(a), &ledger, program_of(a), a.name});
                 found.without_cores += a.core_set == 0 ? 1 : 0;
             }
         });
-        for (const auto& [core_set, top] : tops) {
+        for (const auto& [core_set, buffer] : highest) {
             if (const auto mask = ledger.reader().cores(core_set)) {
-                found.add_circular_buffers(top, *mask);
+                found.add_circular_buffer(buffer, *mask);
             }
         }
     }
@@ -115,7 +139,7 @@ base::Expected<CoreGrid> map_cores(const Census& census, const std::string& devi
     for (uint32_t y = 0; y < kMostAcross; ++y) {
         for (uint32_t x = 0; x < kMostAcross; ++x) {
             const bool is_in_grid = grid.size && x < grid.size->x && y < grid.size->y;
-            if (is_in_grid || found.cb_top[y][x] != 0) {
+            if (is_in_grid || found.highest[y][x].top != 0) {
                 grid.cores.push_back(describe(found, {x, y}));
             }
         }

@@ -20,6 +20,10 @@ struct CoreFigures {
     std::optional<uint64_t> cb_top;  // absent: the core has no circular buffer
     std::optional<uint64_t> used;
     std::optional<int64_t> headroom;
+    // Of the circular buffer that ends highest on the core:
+    std::optional<uint32_t> pid = {};      // its process; absent: the core has no circular buffer
+    std::optional<uint64_t> program = {};  // the runtime's id of its program; absent: not reported
+    std::string name = {};
 
     bool operator==(const CoreFigures&) const = default;
 };

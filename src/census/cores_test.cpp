@@ -20,9 +20,12 @@ struct Cores : testing::Test {
         set = segment.add_set(1);
         l1 = chip.memory[memory_info_index(Kind::l1)];
     }
-    void put_cb(uint64_t address, uint64_t size, uint16_t core_set) {
+    void put_cb(uint64_t address, uint64_t size, uint16_t core_set, uint64_t program = 0,
+                const char* name = "") {
         segment::Allocation a = allocation(set, segment::AllocationKind::cb, address, size, size);
         a.core_set = core_set;
+        a.owner = program;
+        a.name = *name == '\0' ? 0 : segment.add_name(name);
         segment.add(a);
     }
     CoreGrid grid() {
@@ -64,6 +67,19 @@ TEST_F(Cores, EachHasTheHighestEndOfItsCircularBuffersAndTheHeadroomToTheLowestB
     EXPECT_EQ(all.cores[3].headroom, 80);
     EXPECT_EQ(all.cores[4].cb_top, std::nullopt);
     EXPECT_EQ(all.cores[4].headroom, 100);
+}
+
+TEST_F(Cores, EachNamesTheProgramThatReachesHighest) {
+    const uint16_t upper = segment.add_cores({0b111});
+    put_cb(l1.base, 10, segment.add_cores({0b001}), 5, "low");
+    put_cb(l1.base, 30, upper, 6, "high");
+    put_cb(l1.base, 20, upper, 7, "between");
+    const CoreGrid all = grid();
+    EXPECT_EQ(all.cores[0].pid, 7u);
+    EXPECT_EQ(all.cores[0].program, 6u);
+    EXPECT_EQ(all.cores[0].name, "high");
+    EXPECT_EQ(all.cores[4].pid, std::nullopt) << "no circular buffer";
+    EXPECT_EQ(all.cores[4].program, std::nullopt);
 }
 
 TEST_F(Cores, TheWorstOfThemIsTheWorstCoreOfTheStatus) {

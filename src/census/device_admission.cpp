@@ -12,24 +12,13 @@ namespace ttmem::census {
 
 namespace {
 
-// An ASIC id, or the number of a device without one.
-struct DeviceKey {
-    bool is_number = false;
-    uint64_t value = 0;
-
-    auto operator<=>(const DeviceKey&) const = default;
-};
-
-DeviceKey key_of(const ttmem_device_info& info) {
-    return info.asic_id != 0 ? DeviceKey{false, info.asic_id} : DeviceKey{true, info.logical_id};
-}
-
 constexpr size_t kNoReport = SIZE_MAX;  // the entry belongs to a process without a ledger
 
 struct DeviceEntry {
     size_t report = kNoReport;
     size_t entry = 0;
     DeviceKey key;
+    uint32_t logical_id = 0;
     uint32_t uid = 0;
 };
 
@@ -50,7 +39,7 @@ void add_entries(const Report& from, size_t report, WorkBudgets& left, std::vect
     for (size_t entry = 0; entry < from.devices.size() && left.device_entries != 0; ++entry) {
         if (const auto& info = from.devices[entry]) {
             --left.device_entries;
-            entries.push_back({report, entry, key_of(*info), from.process->identity.uid});
+            entries.push_back({report, entry, key_of(*info), info->logical_id, from.process->identity.uid});
         }
     }
 }
@@ -58,7 +47,8 @@ void add_entries(const Report& from, size_t report, WorkBudgets& left, std::vect
 void add_entries(const TotalsOnly& from, WorkBudgets& left, std::vector<DeviceEntry>& entries) {
     for (size_t i = 0; i < from.devices.size() && left.device_entries != 0; ++i) {
         --left.device_entries;
-        entries.push_back({kNoReport, i, {false, from.devices[i].asic_id}, from.identity.uid});
+        const DeviceTotals& device = from.devices[i];
+        entries.push_back({kNoReport, i, asic_key(device.asic_id), device.logical_id, from.identity.uid});
     }
 }
 
@@ -85,14 +75,13 @@ std::vector<DeviceEntry> entries_by_age(const Census& census, const std::vector<
     return entries;
 }
 
+// Devices that the driver lists, also for processes that know their numbers only.
 std::set<DeviceKey> keys_of_driver(const Census& census) {
     std::set<DeviceKey> keys;
     for (size_t i = 0; census.driver && i < census.driver->devices.size(); ++i) {
         const DriverDevice& device = census.driver->devices[i];
-        keys.insert({true, device.id});
-        if (device.asic_id) {
-            keys.insert({false, *device.asic_id});
-        }
+        keys.insert({DeviceKey::KeyType::number, device.id});
+        keys.insert(key_of(device));
     }
     return keys;
 }
@@ -133,19 +122,6 @@ std::map<DeviceKey, bool> admit(const std::vector<DeviceEntry>& entries, const U
     return is_admitted;
 }
 
-// The driver's numbers come first, because users know them.
-void add_driver_ids(const Census& census) {
-    std::vector<std::pair<uint64_t, uint32_t>> ids;
-    for (size_t i = 0; census.driver && i < census.driver->devices.size(); ++i) {
-        const DriverDevice& device = census.driver->devices[i];
-        census.device_ids->reserve_up_to(device.id);
-        if (device.asic_id) {
-            ids.emplace_back(*device.asic_id, device.id);
-        }
-    }
-    census.device_ids->add_driver_ids(ids);
-}
-
 }  // namespace
 
 AdmittedDevices admit_devices(const Census& census, const std::vector<Report>& reports) {
@@ -155,31 +131,27 @@ AdmittedDevices admit_devices(const Census& census, const std::vector<Report>& r
     const std::map<DeviceKey, bool> is_admitted =
         admit(entries, users, driver_keys, census.work_budgets.own_devices);
 
-    add_driver_ids(census);
     std::vector<ReportedDevice> reported;
-    for (const auto& [key, uid] : users) {
-        if (!key.is_number && is_admitted.at(key)) {
-            reported.push_back({key.value, uid});
+    for (const DeviceEntry& entry : entries) {
+        if (is_admitted.at(entry.key)) {
+            reported.push_back({entry.key, entry.logical_id, entry.uid});
         }
     }
+    static const std::vector<DriverDevice> kNoDevices;
     AdmittedDevices result;
-    result.ids = census.device_ids->assign(std::move(reported));
-    for (const DeviceKey& key : driver_keys) {
-        const auto id = key.is_number ? std::nullopt : census.device_ids->id_of(key.value);
-        if (id) {
-            result.ids.emplace(key.value, *id);
-        }
-    }
+    result.ids = census.device_ids->assign(reported, census.driver ? census.driver->devices : kNoDevices);
     for (const Report& report : reports) {
         result.entries.emplace_back(report.devices.size(), false);
     }
     for (const DeviceEntry& entry : entries) {
         if (entry.report != kNoReport) {
             result.entries[entry.report][entry.entry] =
-                is_admitted.at(entry.key) && (entry.key.is_number || result.ids.contains(entry.key.value));
+                is_admitted.at(entry.key) && result.ids.contains(entry.key);
         }
     }
     return result;
 }
+
+void number_all_devices(const Census& census) { admit_devices(census, read_reports(census)); }
 
 }  // namespace ttmem::census

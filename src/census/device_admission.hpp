@@ -8,17 +8,21 @@
 #include <map>
 #include <vector>
 
+#include "census/device_ids.hpp"
 #include "census/report.hpp"
 
 namespace ttmem::census {
 
 struct AdmittedDevices {
     std::vector<std::vector<bool>> entries;  // by report and entry of its device table
-    std::map<uint64_t, uint32_t> ids;        // by ASIC id; includes those of the driver
+    std::map<DeviceKey, uint32_t> ids;       // includes those of the driver
 };
 
 // Processes use the share of their user in the order of their start. A device that several users report counts against
 // the one with the most room, so no user can keep out a device of another.
 AdmittedDevices admit_devices(const Census& census, const std::vector<Report>& reports);
+
+// Gives all devices of a census their numbers, so that they have the same ones in every part of it.
+void number_all_devices(const Census& census);
 
 }  // namespace ttmem::census

@@ -144,7 +144,11 @@ TEST(DeviceAdmission, AProcessWithOnlyTotalsHasTheSameShare) {
 
 TEST(DeviceAdmission, BeyondTheNumbersOfAUserADeviceIsLeftOutAndHasNoMadeUpNumber) {
     Census census;
-    census.device_ids->assign(invented_asic_ids(DeviceIds::kMostPerUser, 0x1000), kUser);
+    std::vector<ReportedDevice> invented;
+    for (const uint64_t asic_id : invented_asic_ids(DeviceIds::kMostPerUser, 0x1000)) {
+        invented.push_back({asic_key(asic_id), 0, kUser});
+    }
+    census.device_ids->assign(invented);
     Reporter hostile({1});
     Reporter honest({2});
     census.processes = {hostile.process(3, 100, kUser), honest.process(4, 100, kOtherUser)};

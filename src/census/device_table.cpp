@@ -9,17 +9,13 @@
 namespace ttmem::census {
 
 std::optional<size_t> DeviceTable::position_of_asic(uint64_t asic_id) const {
-    const auto found = ids_.find(asic_id);
+    const auto found = ids_.find(asic_key(asic_id));
     return found == ids_.end() ? std::nullopt : std::optional(position_by_id_.at(found->second));
 }
 
 uint32_t DeviceTable::id_of(const DriverDevice& device) const {
-    const auto found = device.asic_id ? ids_.find(*device.asic_id) : ids_.end();
-    return found == ids_.end() ? device.id : found->second;
-}
-
-uint32_t DeviceTable::id_of(const ttmem_device_info& info) const {
-    return info.asic_id != 0 ? ids_.at(info.asic_id) : info.logical_id;
+    const auto found = ids_.find(key_of(device));
+    return found == ids_.end() ? device.id : found->second;  // more than the table of numbers holds
 }
 
 DeviceTable::DeviceTable(const Census& census, const std::vector<Report>& reports) {
@@ -38,7 +34,7 @@ DeviceTable::DeviceTable(const Census& census, const std::vector<Report>& report
         for (size_t entry = 0; entry < reports[report].devices.size(); ++entry) {
             const auto& info = reports[report].devices[entry];
             if (info && admitted.entries[report][entry]) {
-                claims[id_of(*info)].push_back(
+                claims[ids_.at(key_of(*info))].push_back(
                     {&*info, identity.uid, identity.pid, identity.start_time, (open >> entry & 1) != 0});
             } else {
                 left_out += info ? 1u : 0u;
@@ -52,8 +48,10 @@ DeviceTable::DeviceTable(const Census& census, const std::vector<Report>& report
         device.dispute = decision.dispute;
     }
     // The chosen description may come from a process that does not know the ASIC id.
-    for (const auto& [asic_id, id] : ids_) {
-        by_id[id].info.asic_id = asic_id;
+    for (const auto& [key, id] : ids_) {
+        if (key.type == DeviceKey::KeyType::asic_id) {
+            by_id[id].info.asic_id = key.value;
+        }
     }
     for (auto& [id, device] : by_id) {
         device.id = id;
@@ -65,7 +63,7 @@ DeviceTable::DeviceTable(const Census& census, const std::vector<Report>& report
         for (size_t entry = 0; entry < reports[report].devices.size(); ++entry) {
             const auto& info = reports[report].devices[entry];
             positions.push_back(info && admitted.entries[report][entry]
-                                    ? std::optional(position_by_id_.at(id_of(*info)))
+                                    ? std::optional(position_by_id_.at(ids_.at(key_of(*info))))
                                     : std::nullopt);
         }
     }

@@ -12,8 +12,9 @@
 
 namespace ttmem::census {
 
-// The devices of a host: those of the driver and those of processes. Entries with the same ASIC id are the same
-// device. An entry without an ASIC id is the device with that number.
+// The devices of a host: those of the driver and those of processes. Entries with the same key (census/device_ids.hpp) are
+// the same device: the same ASIC id, or the same number of chips without one. An entry that has only a number is the device
+// with that id.
 //
 // Processes may invent devices. Those beyond the share of a user (WorkBudgets, DeviceIds) are left out, and their
 // entries have no position. A device that the driver lists, or that a user with room reports, is never left out.
@@ -42,14 +43,16 @@ public:
     // left out.
     std::optional<size_t> position(size_t report, size_t entry) const { return position_[report][entry]; }
 
+    // The ids of the devices, and of the numbers that processes use for them.
+    const std::map<DeviceKey, uint32_t>& ids() const { return ids_; }
+
     // The number of entries of that report's device table that were left out.
     uint64_t left_out(size_t report) const { return left_out_[report]; }
 
 private:
     uint32_t id_of(const DriverDevice& device) const;
-    uint32_t id_of(const ttmem_device_info& info) const;  // of an entry that was not left out
 
-    std::map<uint64_t, uint32_t> ids_;  // by ASIC id, of the devices that were not left out
+    std::map<DeviceKey, uint32_t> ids_;  // of the devices that were not left out
     std::map<uint32_t, size_t> position_by_id_;
     std::vector<Device> devices_;
     std::vector<std::vector<std::optional<size_t>>> position_;  // by report and entry of its device table

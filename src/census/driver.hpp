@@ -74,6 +74,10 @@ struct Holder {
 struct Driver {
     std::vector<DriverDevice> devices;  // by id
     std::vector<Holder> holders;        // by pid
+    // The driver lists the holders of every device. Else they come from the processes that this user may read.
+    bool lists_holders = false;
+    // Processes in the driver's lists that this process can't see, such as those of another pid namespace.
+    uint64_t unseen_holders = 0;
 };
 
 }  // namespace ttmem::census

@@ -120,12 +120,33 @@ FailureFigures describe(const segment::Failure& failure, const SelectedLedger& l
     return figures;
 }
 
-void add_counts(std::vector<FailureCounts>& counts, const SelectedLedger& ledger) {
-    const segment::Reader& reader = ledger.reader();
-    FailureCounts ever{ledger.pid(), reader.failure_count(FailureType::out_of_memory),
-                       reader.failure_count(FailureType::cb_clash),
-                       reader.failure_count(FailureType::unknown_free)};
-    if (ever.out_of_memory == 0 && ever.cb_clash == 0 && ever.unknown_free == 0) {
+bool is_on(const FailureFigures& failure, const Selection& selection) {
+    const auto& devices = selection.table().devices();
+    for (size_t position = 0; selection.device() && position < devices.size(); ++position) {
+        const bool is_there = std::find(failure.devices.begin(), failure.devices.end(),
+                                        devices[position].id) != failure.devices.end();
+        if (is_there && selection.selects(position)) {
+            return true;
+        }
+    }
+    return !selection.device();
+}
+
+// Counters have no device. With a device in the query the kept failures are counted, if all are kept.
+void add_counts(std::vector<FailureCounts>& counts, const SelectedLedger& ledger, const FailureQuery& query,
+                FailureCounts kept, FailureCounts matching) {
+    FailureCounts ever;
+    ever.pid = ledger.pid();
+    for (const FailureType type :
+         {FailureType::out_of_memory, FailureType::cb_clash, FailureType::unknown_free}) {
+        if (query.type && *query.type != type) {
+            continue;
+        }
+        const uint64_t count = ledger.reader().failure_count(type);
+        ever.is_known = ever.is_known && (!query.device || count == kept.of(type));
+        ever.of(type) = query.device ? matching.of(type) : count;
+    }
+    if (ever.sum() == 0 && ever.is_known) {
         return;
     }
     assert(counts.empty() || counts.back().pid <= ever.pid);
@@ -137,14 +158,7 @@ void add_counts(std::vector<FailureCounts>& counts, const SelectedLedger& ledger
     sum.out_of_memory = saturating_add(sum.out_of_memory, ever.out_of_memory);
     sum.cb_clash = saturating_add(sum.cb_clash, ever.cb_clash);
     sum.unknown_free = saturating_add(sum.unknown_free, ever.unknown_free);
-}
-
-bool is_on(const FailureFigures& failure, const Selection& selection) {
-    if (!selection.device()) {
-        return true;
-    }
-    const uint32_t id = selection.table().devices()[*selection.device()].id;
-    return std::find(failure.devices.begin(), failure.devices.end(), id) != failure.devices.end();
+    sum.is_known = sum.is_known && ever.is_known;
 }
 
 }  // namespace
@@ -157,13 +171,17 @@ base::Expected<FailurePage> list_failures(const Census& census, const FailureQue
     FailurePage page;
     const uint64_t now_ns = base::realtime_ns();
     for (const SelectedLedger& ledger : selection->ledgers()) {
-        add_counts(page.counts, ledger);
+        FailureCounts kept;
+        FailureCounts matching;
         for (const segment::Failure& failure : ledger.reader().failures()) {
             FailureFigures figures = describe(failure, ledger, *selection, now_ns);
+            ++kept.of(figures.type);
             if (is_on(figures, *selection) && (!query.type || figures.type == *query.type)) {
+                ++matching.of(figures.type);
                 page.failures.push_back(std::move(figures));
             }
         }
+        add_counts(page.counts, ledger, query, kept, matching);
     }
     page.total = page.failures.size();
     std::stable_sort(page.failures.begin(), page.failures.end(),

@@ -84,13 +84,20 @@ struct FailureFigures {
     bool operator==(const FailureFigures&) const = default;
 };
 
-// Failures since the start of the process.
+// Failures since the start of the process that match a query.
 struct FailureCounts {
     uint32_t pid = 0;
     uint64_t out_of_memory = 0;
     uint64_t cb_clash = 0;
     uint64_t unknown_free = 0;
+    // False if the query has a device and not all failures are kept: the counters have no device.
+    bool is_known = true;
 
+    uint64_t& of(FailureType type) {
+        return type == FailureType::out_of_memory ? out_of_memory
+               : type == FailureType::cb_clash    ? cb_clash
+                                                  : unknown_free;
+    }
     uint64_t sum() const { return out_of_memory + cb_clash + unknown_free; }
     bool operator==(const FailureCounts&) const = default;
 };
@@ -107,7 +114,7 @@ struct FailureQuery {
 struct FailurePage {
     std::vector<FailureFigures> failures;  // the newest first
     uint64_t total = 0;                    // kept failures that match
-    // One entry per selected process that ever had a failure, over all devices.
+    // One entry per selected process that ever had a failure that matches.
     std::vector<FailureCounts> counts;
 };
 

@@ -173,6 +173,25 @@ TEST_F(Failures, AreFoundByDeviceProcessAndType) {
     EXPECT_FALSE(list_failures(census_, {.pid = 8}).has_value());
 }
 
+TEST_F(Failures, AreCountedAsTheyAreFiltered) {
+    segment::Failure failure = out_of_memory(600, 100, 100);
+    failure.members = 2;
+    add(failure);
+    segment::Failure unknown;
+    unknown.type = static_cast<uint8_t>(FailureType::unknown_free);
+    add(unknown);
+    const auto counts = [this](const FailureQuery& query) { return list_failures(census_, query)->counts; };
+    EXPECT_THAT(counts({}), ElementsAre(FailureCounts{7, 1, 0, 1}));
+    EXPECT_THAT(counts({.type = FailureType::unknown_free}), ElementsAre(FailureCounts{7, 0, 0, 1}));
+    EXPECT_THAT(counts({.type = FailureType::cb_clash}), ElementsAre());
+    EXPECT_THAT(counts({.device = "1"}), ElementsAre(FailureCounts{7, 1, 0, 0}));
+    EXPECT_THAT(counts({.device = "0"}), ElementsAre());
+    segment_.header().failures[0] = 100;  // more than are kept
+    EXPECT_THAT(counts({.device = "1"}), ElementsAre(FailureCounts{7, 1, 0, 0, false}));
+    EXPECT_THAT(counts({.device = "1", .type = FailureType::unknown_free}), ElementsAre());
+    EXPECT_THAT(counts({}), ElementsAre(FailureCounts{7, 100, 0, 1}));
+}
+
 TEST_F(Failures, OfASetWhosePlaceAnotherHasTakenHaveNoSetName) {
     segment::Failure failure = out_of_memory(600, 100, 100);
     failure.set = segment_.add_set(1, 10);

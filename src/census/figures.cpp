@@ -138,6 +138,8 @@ Figures compute_figures(const Census& census, Depth depth) {
     add_totals_only(builder, census);
     add_untracked(builder, census);
     note_unnamed_devices(builder, census);
+    note_ambiguous_numbers(builder, census);
+    note_own_numbers(builder, census);
     note_disputes(builder);
     std::stable_sort(builder.figures.processes.begin(), builder.figures.processes.end(),
                      [](const auto& a, const auto& b) { return a.pid < b.pid; });
@@ -150,6 +152,21 @@ Figures compute_figures(const Census& census, Depth depth) {
         }
     }
     return std::move(builder.figures);
+}
+
+std::vector<PeakBounds> compute_peak_bounds(const Census& census) {
+    FiguresBuilder builder(census);
+    for (size_t report = 0; report < builder.reports.size(); ++report) {
+        add_pools(builder, report);
+    }
+    std::vector<PeakBounds> bounds;
+    for (size_t i = 0; i < builder.partial.size(); ++i) {
+        PeakBounds& device = bounds.emplace_back(PeakBounds{builder.figures.devices[i].id});
+        for (size_t kind = 0; kind < kDeviceKinds && !builder.partial[i].peaks_lost; ++kind) {
+            device.at_most[kind] = combine(builder.partial[i].peaks[kind]).at_most;
+        }
+    }
+    return bounds;
 }
 
 }  // namespace ttmem::census

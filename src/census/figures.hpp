@@ -109,6 +109,7 @@ struct ProcessFigures {
     std::optional<uint64_t> followed = {};
     std::optional<uint64_t> lost = {};
     std::optional<uint64_t> events_per_second = {};  // recent rate of both
+    std::optional<uint64_t> resident_bytes = {};     // of host memory; absent: not read, or not known
 
     bool operator==(const ProcessFigures&) const = default;
 };
@@ -117,6 +118,8 @@ struct Figures {
     std::vector<DeviceFigures> devices;     // by id
     std::vector<ProcessFigures> processes;  // by pid
     std::vector<Inexactness> inexact;
+    // Processes that ended before they could be read, since the daemon started; absent: nobody counts them.
+    std::optional<uint64_t> processes_missed = {};
 
     bool operator==(const Figures&) const = default;
 };
@@ -127,5 +130,14 @@ enum class Depth : uint8_t { pools, ledgers };
 
 // Reads the current figures.
 Figures compute_figures(const Census& census, Depth depth = Depth::ledgers);
+
+// The upper bounds of the peaks of one device. Absent: unknown, because a set was recycled.
+struct PeakBounds {
+    uint32_t device = 0;
+    std::array<std::optional<uint64_t>, kDeviceKinds> at_most = {};
+};
+
+// For each device of compute_figures(). Only processes with a ledger are considered.
+std::vector<PeakBounds> compute_peak_bounds(const Census& census);
 
 }  // namespace ttmem::census

@@ -74,6 +74,12 @@ void add_untracked(FiguresBuilder& builder, const Census& census);
 // then counts as another device.
 void note_unnamed_devices(FiguresBuilder& builder, const Census& census);
 
+// Processes that name a device by its number only, where others use the number for another device.
+void note_ambiguous_numbers(FiguresBuilder& builder, const Census& census);
+
+// Numbers that this view gave to devices itself, if it can't see every process: others may have given other numbers.
+void note_own_numbers(FiguresBuilder& builder, const Census& census);
+
 // Devices that processes of different users, or a process and the driver, describe differently.
 void note_disputes(FiguresBuilder& builder);
 

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cassert>
+#include <iterator>
+#include <optional>
+#include <set>
 #include <string>
+#include <utility>
 
 #include "census/figures_builder.hpp"
 
@@ -82,7 +86,10 @@ void add_untracked(FiguresBuilder& builder, const Census& census) {
         }
         const uint64_t devices = process.devices.size();
         builder.figures.processes.push_back(std::move(process));
-        builder.figures.inexact.push_back({holder.identity.pid, Reason::untracked, devices});
+        const bool is_unread =
+            std::binary_search(census.unread.begin(), census.unread.end(), holder.identity.pid);
+        builder.figures.inexact.push_back(
+            {holder.identity.pid, is_unread ? Reason::unreadable : Reason::untracked, devices});
     }
 }
 
@@ -98,6 +105,83 @@ void note_unnamed_devices(FiguresBuilder& builder, const Census& census) {
         }
         builder.partial[builder.table.position_of(device)].is_unreported.fill(true);
         builder.figures.inexact.push_back({0, Reason::no_asic_id, 1, std::to_string(device.id)});
+    }
+}
+
+void note_ambiguous_numbers(FiguresBuilder& builder, const Census& census) {
+    const auto is_number = [](const auto& info) {
+        return info && key_of(*info).type == DeviceKey::KeyType::number;
+    };
+    const auto has_numbers = [&](const Report& report) {
+        return std::any_of(report.devices.begin(), report.devices.end(), is_number);
+    };
+    if (std::none_of(builder.reports.begin(), builder.reports.end(), has_numbers)) {
+        return;
+    }
+    // What processes that know a device call it.
+    std::set<std::pair<uint32_t, size_t>> names;  // a number, and the position of a device
+    std::set<size_t> named;
+    const auto add_name = [&](uint32_t number, std::optional<size_t> position) {
+        if (position) {
+            names.emplace(number, *position);
+            named.insert(*position);
+        }
+    };
+    for (size_t report = 0; report < builder.reports.size(); ++report) {
+        const auto& devices = builder.reports[report].devices;
+        for (size_t entry = 0; entry < devices.size(); ++entry) {
+            if (devices[entry] && !is_number(devices[entry])) {
+                add_name(devices[entry]->logical_id, builder.table.position(report, entry));
+            }
+        }
+    }
+    for (const TotalsOnly& one : census.totals_only) {
+        for (const DeviceTotals& totals : one.devices) {
+            add_name(totals.logical_id, builder.table.position_of_asic(totals.asic_id));
+        }
+    }
+    const auto is_ambiguous = [&](uint32_t number, size_t position) {
+        const bool is_called_so = names.contains({number, position});
+        const auto all = std::distance(names.lower_bound({number, 0}), names.upper_bound({number, SIZE_MAX}));
+        const bool is_called_otherwise =
+            !is_called_so && named.contains(position) && builder.table.devices()[position].driver == nullptr;
+        return all > (is_called_so ? 1 : 0) || is_called_otherwise;
+    };
+    for (size_t report = 0; report < builder.reports.size(); ++report) {
+        const auto& devices = builder.reports[report].devices;
+        uint64_t ambiguous = 0;
+        for (size_t entry = 0; entry < devices.size(); ++entry) {
+            const auto position = builder.table.position(report, entry);
+            if (position && is_number(devices[entry]) &&
+                is_ambiguous(devices[entry]->logical_id, *position)) {
+                ++ambiguous;
+            }
+        }
+        if (ambiguous != 0) {
+            builder.figures.inexact.push_back(
+                {builder.reports[report].process->identity.pid, Reason::ambiguous_number, ambiguous});
+        }
+    }
+}
+
+void note_own_numbers(FiguresBuilder& builder, const Census& census) {
+    const auto& inexact = builder.figures.inexact;
+    const bool lacks_processes =
+        std::any_of(census.omissions.begin(), census.omissions.end(),
+                    [](const Omission& one) { return one.reason == Reason::processes_unreadable; }) ||
+        std::any_of(inexact.begin(), inexact.end(),
+                    [](const Inexactness& one) { return one.reason == Reason::unreadable; });
+    if (!lacks_processes) {
+        return;
+    }
+    const auto& ids = builder.table.ids();
+    const auto own = std::count_if(ids.begin(), ids.end(), [&](const auto& entry) {
+        return entry.first.type != DeviceKey::KeyType::number && !census.device_ids->is_shared(entry.first);
+    });
+    if (own != 0) {
+        builder.figures.inexact.push_back(
+            {0, Reason::numbers_may_differ, static_cast<uint64_t>(own),
+             "not every process can be read here, and no daemon of the host gave them"});
     }
 }
 

@@ -113,15 +113,16 @@ TEST_F(FiguresOthers, WithoutADriverNothingIsSaidAboutTheBus) {
     EXPECT_EQ(all.devices[0].is_remote, std::nullopt);
 }
 
-TEST_F(FiguresOthers, ADriverThatIsLoadedLaterRenumbersNoDevice) {
+TEST_F(FiguresOthers, ADriverThatIsLoadedLaterDecidesTheNumbersOfItsDevices) {
     census.processes.push_back(segment.process(7));
     EXPECT_EQ(compute_figures(census).devices[0].id, 0u);
     driver.devices = {on_the_bus(0, 0x20), on_the_bus(1, 0x10)};
     const Figures all = figures();
     ASSERT_THAT(all.devices, SizeIs(2));
-    EXPECT_EQ(all.devices[0].asic_id, 0x10u) << "as it was called before";
-    EXPECT_EQ(all.devices[1].asic_id, 0x20u);
-    EXPECT_EQ(all.devices[1].id, 2u) << "0 is taken, and 1 is the driver's for another";
+    EXPECT_EQ(all.devices[0].asic_id, 0x20u)
+        << "nobody can take a number of /dev/tenstorrent before the driver is loaded";
+    EXPECT_EQ(all.devices[1].asic_id, 0x10u);
+    EXPECT_EQ(all.devices[1].id, 1u);
 }
 
 TEST_F(FiguresOthers, ADeviceThatLeftTheBusIsNotRemote) {

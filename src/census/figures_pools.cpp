@@ -25,9 +25,10 @@ segment::PoolTotals without_negatives(segment::PoolTotals pool) {
     return pool;
 }
 
-// Adds the pools of one set to one of its members, and to the holdings of the process on it.
+// Adds the pools of one set to one of its members, and to the holdings of the process on it. Of a process that is known to
+// have ended, the device has only the peak: what it held is free.
 void add_set(DeviceFigures& device, PartialFigures& partial, DeviceHoldings& held, size_t report,
-             const segment::SetTotals& set) {
+             const Lifetime& lifetime, const segment::SetTotals& set) {
     for (uint32_t i = 0; i < segment::kKinds; ++i) {
         const auto pool_kind = static_cast<segment::AllocationKind>(i);
         const auto kind = kind_of(pool_kind);
@@ -35,18 +36,21 @@ void add_set(DeviceFigures& device, PartialFigures& partial, DeviceHoldings& hel
             continue;
         }
         const segment::PoolTotals pool = without_negatives(set.pools[i]);
+        if (pool.peak != 0 || pool.used != 0) {
+            partial.peaks[index_of(*kind)].push_back(
+                {report, set.set.opened_ticks, set.set.closed_ticks, pool.used, pool.peak, lifetime});
+        }
+        add_to(held.memory[index_of(*kind)], pool);
+        if (lifetime.ended) {
+            continue;
+        }
         MemoryFigures& memory = device.memory[index_of(*kind)];
         add_to(memory, pool);
-        add_to(held.memory[index_of(*kind)], pool);
         memory.planned = saturating_add(memory.planned, pool.planned);
         memory.views = saturating_add(memory.views, pool.views);
         if (segment::is_kernel(pool_kind)) {
             uint64_t& bytes = device.kernel_by_type[kernel_type_of(pool_kind)];
             bytes = saturating_add(bytes, pool.used);
-        }
-        if (pool.peak != 0 || pool.used != 0) {
-            partial.peaks[index_of(*kind)].push_back(
-                {report, set.set.opened_ticks, set.set.closed_ticks, pool.used, pool.peak});
         }
     }
 }
@@ -73,7 +77,8 @@ std::vector<DeviceHoldings> add_pools(FiguresBuilder& builder, size_t report) {
         DeviceHoldings not_held;
         for (const size_t position : builder.table.positions(report, set.set.members)) {
             add_set(builder.figures.devices[position], builder.partial[position],
-                    is_held ? held[position] : not_held, report, set);
+                    is_held ? held[position] : not_held, report, builder.reports[report].process->lifetime,
+                    set);
         }
         recycled = recycled || set.generation > 1;
     }

@@ -31,16 +31,16 @@ TEST(Figures, AnAllocationInAMeshCountsOnceOnEachMember) {
 
     const Figures figures = compute_figures(census);
     ASSERT_THAT(figures.devices, SizeIs(3));
-    EXPECT_EQ(figures.devices[0].asic_id, 0x10u);
-    EXPECT_EQ(figures.devices[1].asic_id, 0x20u);
-    for (const int id : {0, 1}) {
-        const MemoryFigures& dram = figures.devices[static_cast<size_t>(id)].memory[kDram];
+    EXPECT_EQ(figures.devices[0].asic_id, 0x20u);
+    EXPECT_EQ(figures.devices[1].asic_id, 0x10u);
+    for (const size_t position : {0u, 1u}) {
+        const MemoryFigures& dram = figures.devices[position].memory[kDram];
         EXPECT_EQ(dram, (MemoryFigures{400, 390, 4000, 400, true, 1, 0, 0, 900}));
     }
     EXPECT_EQ(figures.devices[2].memory[kDram], (MemoryFigures{0, 0, 4000, 0, true, 0, 0, 0, 1000}));
     ASSERT_THAT(figures.processes, SizeIs(1));
     EXPECT_THAT(figures.processes[0].devices,
-                ElementsAre(Field(&DeviceHoldings::logical_id, 5), Field(&DeviceHoldings::logical_id, 4)));
+                ElementsAre(Field(&DeviceHoldings::logical_id, 4), Field(&DeviceHoldings::logical_id, 5)));
     EXPECT_EQ(figures.processes[0].devices[1].memory[kDram], (Holding{400, 390, 1}));
     EXPECT_THAT(figures.inexact, IsEmpty());
 }
@@ -57,10 +57,10 @@ TEST(Figures, ProcessesThatReportTheSameAsicIdShareADevice) {
 
     const Figures figures = compute_figures(census);
     ASSERT_THAT(figures.devices, SizeIs(2));
-    EXPECT_EQ(figures.devices[1].memory[kDram].used, 120u);
-    EXPECT_EQ(figures.devices[1].memory[kDram].peak, 120u);
-    EXPECT_FALSE(figures.devices[1].memory[kDram].peak_exact);
-    EXPECT_THAT(figures.processes[1].devices, ElementsAre(Field(&DeviceHoldings::id, 1)));
+    EXPECT_EQ(figures.devices[0].memory[kDram].used, 120u);
+    EXPECT_EQ(figures.devices[0].memory[kDram].peak, 120u);
+    EXPECT_FALSE(figures.devices[0].memory[kDram].peak_exact);
+    EXPECT_THAT(figures.processes[1].devices, ElementsAre(Field(&DeviceHoldings::id, 0)));
 }
 
 TEST(Figures, ADeviceKnownByNumberIsTheOneWithThatId) {
@@ -86,6 +86,113 @@ TEST(Figures, ADeviceKnownByNumberIsTheOneWithThatId) {
     EXPECT_EQ(figures.devices[2].asic_id, std::nullopt);
     EXPECT_EQ(figures.devices[2].memory[kL1].capacity, std::nullopt);
     EXPECT_EQ(figures.devices[2].memory[kL1].largest_free, std::nullopt);
+}
+
+// A process that knows only the number of its device, and holds 16 bytes there.
+Process holder_by_number(TestSegment& segment, uint32_t number, uint32_t pid) {
+    ttmem_device_info info{};
+    info.logical_id = number;
+    segment.add_device(info);
+    segment.add(allocation(segment.add_set(1), segment::AllocationKind::l1, 0x200, 16, 16));
+    return segment.process(pid);
+}
+
+TEST(Figures, DeviceZeroOfAnOldClientIsLogicalZeroOfANativeOne) {
+    TestSegment old;
+    TestSegment native;
+    native.add_device(small_chip(0x20, 0));
+    native.add_device(small_chip(0x10, 1));
+    Census census = census_of(holder_by_number(old, 0, 7), native.process(8));
+    const Figures figures = compute_figures(census);
+    ASSERT_THAT(figures.devices, SizeIs(2));
+    EXPECT_EQ(figures.devices[0].asic_id, 0x20u);
+    EXPECT_EQ(figures.devices[0].memory[kL1].used, 16u);
+    EXPECT_EQ(figures.devices[1].memory[kL1].used, 0u);
+    EXPECT_THAT(figures.inexact, IsEmpty());
+}
+
+TEST(Figures, WhereProcessesUseANumberForDifferentDevicesWhoKnowsTheNumberOnlyIsInexact) {
+    TestSegment old;
+    TestSegment first;
+    TestSegment second;
+    first.add_device(small_chip(0x20, 0));
+    second.add_device(small_chip(0x10, 0));
+    Census census = census_of(holder_by_number(old, 0, 7), first.process(8), second.process(9));
+    EXPECT_THAT(compute_figures(census).inexact, ElementsAre(Inexactness{7, Reason::ambiguous_number, 1}));
+
+    Driver driver;
+    driver.devices.resize(1);
+    driver.devices[0].asic_id = 0x20;
+    TestSegment third;
+    TestSegment other_old;
+    third.add_device(small_chip(0x20, 1));
+    census = census_of(holder_by_number(other_old, 0, 7), third.process(8));
+    census.driver = std::make_shared<Driver>(driver);
+    EXPECT_THAT(compute_figures(census).inexact, IsEmpty()) << "nobody else calls a device 0";
+    census.processes.push_back(second.process(9));
+    EXPECT_THAT(compute_figures(census).inexact, ElementsAre(Inexactness{7, Reason::ambiguous_number, 1}));
+}
+
+TEST(Figures, AChipWithoutAsicIdIsNotMergedWithTheOneThatHasItsNumber) {
+    TestSegment named;
+    TestSegment unnamed;
+    named.add_device(small_chip(0x20, 0));
+    named.add(allocation(named.add_set(1), segment::AllocationKind::dram, 0x1000, 40, 40));
+    unnamed.add_device(small_chip(0, 0));
+    unnamed.add(allocation(unnamed.add_set(1), segment::AllocationKind::dram, 0x1000, 80, 80));
+    Census census = census_of(named.process(7), unnamed.process(8));
+    Figures figures = compute_figures(census);
+    ASSERT_THAT(figures.devices, SizeIs(2));
+    EXPECT_EQ(figures.devices[0].memory[kDram].used, 40u);
+    EXPECT_EQ(figures.devices[1].memory[kDram].used, 80u);
+    EXPECT_EQ(figures.devices[1].asic_id, std::nullopt);
+    EXPECT_THAT(
+        figures.processes[1].devices,
+        ElementsAre(testing::AllOf(Field(&DeviceHoldings::id, 1), Field(&DeviceHoldings::logical_id, 0))));
+
+    Driver driver;  // whose device 0 has no ASIC id
+    driver.devices.resize(1);
+    census.driver = std::make_shared<Driver>(driver);
+    figures = compute_figures(census);
+    ASSERT_THAT(figures.devices, SizeIs(2));
+    EXPECT_EQ(figures.devices[0].memory[kDram].used, 80u);
+    EXPECT_EQ(figures.devices[1].asic_id, 0x20u);
+    EXPECT_EQ(figures.devices[1].memory[kDram].used, 40u);
+}
+
+TEST(Figures, NumbersMayDifferWhereNotEveryProcessCanBeReadUnlessTheDriverOrATableGaveThem) {
+    TestSegment segment;
+    segment.add_device(small_chip(0x20, 0));
+    segment.add_device(small_chip(0x10, 1));
+    const auto numbers_that_may_differ = [&](const std::vector<DeviceNumber>& table, bool is_unreadable) {
+        Census census = census_of(segment.process(7));
+        census.device_ids->restore(table, true);
+        if (is_unreadable) {
+            census.omissions.push_back({0, Reason::processes_unreadable, "3 processes"});
+        }
+        uint64_t count = 0;
+        for (const Inexactness& one : compute_figures(census).inexact) {
+            count += one.reason == Reason::numbers_may_differ ? one.count : 0;
+        }
+        return count;
+    };
+    EXPECT_EQ(numbers_that_may_differ({}, false), 0u);
+    EXPECT_EQ(numbers_that_may_differ({}, true), 2u);
+    EXPECT_EQ(numbers_that_may_differ({{asic_key(0x20), 0, kUser}}, true), 1u);
+    EXPECT_EQ(numbers_that_may_differ({{asic_key(0x20), 0, kUser}, {asic_key(0x10), 1, std::nullopt}}, true),
+              0u);
+}
+
+TEST(Figures, DevicesHaveTheirNumbersInTheOrderOfTheProcessesStart) {
+    TestSegment late;
+    TestSegment early;
+    late.add_device(small_chip(0x10, 0));
+    early.add_device(small_chip(0x20, 0));
+    Census census = census_of(late.process(7, 200), early.process(8, 100));
+    const Figures figures = compute_figures(census);
+    ASSERT_THAT(figures.devices, SizeIs(2));
+    EXPECT_EQ(figures.devices[0].asic_id, 0x20u);
+    EXPECT_EQ(figures.devices[1].asic_id, 0x10u);
 }
 
 TEST(Figures, UnknownReservedSizesAreInexactWithTheirNumberAndLeaveFreeBlocksUnknown) {
@@ -225,6 +332,28 @@ TEST(Figures, PeaksOfSetsOneAfterTheOtherAreExactUntilOneIsRecycled) {
 
     segment.add_set(1, 40, 50, 3);
     EXPECT_FALSE(compute_figures(census).devices[0].memory[kDram].peak_exact);
+}
+
+TEST(Figures, AProcessThatIsKnownToHaveEndedAddsToThePeakOnly) {
+    TestSegment first;
+    TestSegment second;
+    for (TestSegment* segment : {&first, &second}) {
+        segment->add_device(small_chip(0x10, 0));
+        segment->add(allocation(segment->add_set(1), segment::AllocationKind::dram, 0x1000, 40, 40));
+    }
+    Census census = census_of(first.process(7), second.process(8));
+    census.processes[0].lifetime = {1, 2};
+    census.processes[1].lifetime = {3, std::nullopt};
+    const Figures figures = compute_figures(census);
+    EXPECT_EQ(figures.devices[0].memory[kDram].used, 40u);
+    EXPECT_EQ(figures.devices[0].memory[kDram].peak, 40u);
+    EXPECT_TRUE(figures.devices[0].memory[kDram].peak_exact);
+    EXPECT_EQ(figures.processes[0].devices[0].memory[kDram].used, 40u);  // at its end
+    EXPECT_EQ(compute_peak_bounds(census)[0].at_most[kDram], 40u);
+
+    census.processes[1].lifetime = {};
+    EXPECT_FALSE(compute_figures(census).devices[0].memory[kDram].peak_exact);
+    EXPECT_EQ(compute_peak_bounds(census)[0].at_most[kDram], 80u);
 }
 
 TEST(Figures, AProcessThatClosedADeviceDoesNotHoldIt) {

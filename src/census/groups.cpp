@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cassert>
+#include <iterator>
 #include <string_view>
 #include <tuple>
 #include <unordered_map>
@@ -17,19 +18,28 @@ namespace ttmem::census {
 
 namespace {
 
+// The sums of one key and kind in one ledger. Most keys have allocations of one kind, so a key has a chain of these.
+struct KindSums {
+    static constexpr uint32_t kNone = UINT32_MAX;
+
+    GroupMemory memory;
+    uint32_t next = kNone;
+    Kind kind = Kind::dram;
+};
+
 // The sums of one key in one ledger.
 struct GroupSums {
-    uint64_t used = 0;
-    uint64_t requested = 0;
     uint64_t count = 0;
     uint64_t planned = 0;
     uint64_t views = 0;
     uint64_t largest = 0;
     uint64_t oldest_ticks = UINT64_MAX;
+    uint32_t first = KindSums::kNone;
 
     uint64_t all() const { return count + planned + views; }
 
-    void add(const segment::Allocation& a) {
+    // `devices`: how many times it counts.
+    void add(const segment::Allocation& a, Kind kind, uint64_t devices, std::vector<KindSums>& chains) {
         oldest_ticks = std::min(oldest_ticks, a.ticks);
         if (!segment::adds_bytes(a.flags)) {
             const bool is_planned = a.flags.has(segment::AllocationFlag::planned);
@@ -37,10 +47,32 @@ struct GroupSums {
             views += is_planned ? 0u : 1u;
             return;
         }
-        used = saturating_add(used, a.reserved);
-        requested = saturating_add(requested, a.requested);
+        GroupMemory& memory = memory_of(kind, chains);
+        memory.used = saturating_add(memory.used, saturating_multiply(a.reserved, devices));
+        memory.requested = saturating_add(memory.requested, saturating_multiply(a.requested, devices));
+        memory.count += 1;
         count += 1;
         largest = std::max(largest, a.reserved);
+    }
+
+    MemoryByKind memory(const std::vector<KindSums>& chains) const {
+        MemoryByKind result = {};
+        for (uint32_t at = first; at != KindSums::kNone; at = chains[at].next) {
+            result[index_of(chains[at].kind)] = chains[at].memory;
+        }
+        return result;
+    }
+
+private:
+    GroupMemory& memory_of(Kind kind, std::vector<KindSums>& chains) {
+        for (uint32_t at = first; at != KindSums::kNone; at = chains[at].next) {
+            if (chains[at].kind == kind) {
+                return chains[at].memory;
+            }
+        }
+        chains.push_back({{}, first, kind});
+        first = static_cast<uint32_t>(chains.size() - 1);
+        return chains.back().memory;
     }
 };
 
@@ -98,12 +130,19 @@ std::string scope_of(const std::string& name, uint32_t depth) {
 
 class Grouping {
 public:
-    Grouping(const Selection& selection, GroupBy by, uint32_t scope_depth)
-        : selection_(selection), by_(by), scope_depth_(scope_depth) {}
+    Grouping(const Selection& selection, const GroupQuery& query)
+        : selection_(selection),
+          by_(query.group),
+          scope_depth_(std::clamp(query.scope_depth, 1u, uint32_t{segment::kMaxScopeDepth})),
+          sort_(query.sort),
+          reverse_(query.reverse) {}
 
     void add(const SelectedLedger& ledger) {
-        KeyIndex index(kMostGroups);
+        KeyIndex index(kMostGroups - own_.size());
         std::vector<GroupSums> sums;
+        if (!is_of_one_ledger(by_)) {
+            chains_.clear();
+        }
         selection_.for_each_match(ledger, [&](segment::SlotRef, const segment::Allocation& a, Kind kind) {
             if (by_ == GroupBy::device && kind == Kind::system_memory) {
                 return;
@@ -118,7 +157,7 @@ public:
             if (number == sums.size()) {
                 sums.emplace_back();
             }
-            sums[number].add(a);
+            sums[number].add(a, kind, devices_of(ledger, a, kind), chains_);
         });
         assert(sums.size() == index.keys().size());
         for (size_t i = 0; i < sums.size(); ++i) {
@@ -136,7 +175,7 @@ public:
         if (is_of_one_ledger(by_)) {
             for (const LedgerGroup& own : first(std::move(own_), limit)) {
                 Group group = describe(*own.ledger, own.key);
-                add_to(group, *own.ledger, own.sums);
+                add_sums(group, *own.ledger, own.sums);
                 page.groups.push_back(std::move(group));
             }
             return page;
@@ -162,34 +201,64 @@ private:
         return by == GroupBy::set || by == GroupBy::thread || by == GroupBy::owner;
     }
 
-    static bool comes_before(const LedgerGroup& a, const LedgerGroup& b) {
-        const auto place = [](const LedgerGroup& own) {
-            return std::tuple(~own.sums.used, ~own.sums.requested, ~own.sums.count, own.ledger->pid(),
+    // How many times an allocation counts.
+    uint64_t devices_of(const SelectedLedger& ledger, const segment::Allocation& a, Kind kind) const {
+        const bool is_on_one = by_ == GroupBy::device || kind == Kind::system_memory;
+        if (is_on_one || (selection_.device() && !selection_.has_several_devices())) {
+            return 1;
+        }
+        const std::vector<size_t>& positions = ledger.sets[a.set].positions;
+        const auto asked = selection_.device()
+                               ? std::count_if(positions.begin(), positions.end(),
+                                               [&](size_t one) { return selection_.selects(one); })
+                               : std::ssize(positions);
+        return std::max<uint64_t>(static_cast<uint64_t>(asked), 1);
+    }
+
+    bool comes_before(const LedgerGroup& a, const LedgerGroup& b) const {
+        if (sort_ == Sort::age && a.sums.oldest_ticks != b.sums.oldest_ticks) {
+            return a.sums.oldest_ticks < b.sums.oldest_ticks;
+        }
+        if (sort_ != Sort::name) {
+            const auto one = a.sums.memory(chains_);
+            const auto other = b.sums.memory(chains_);
+            if (holds_more(one, other, sort_) || holds_more(other, one, sort_)) {
+                return holds_more(one, other, sort_);
+            }
+        }
+        const auto place = [this](const LedgerGroup& own) {
+            return std::tuple(sort_ == Sort::name ? 0 : ~own.sums.count, own.ledger->pid(),
                               own.ledger->number, own.key);
         };
         return place(a) < place(b);
     }
 
-    static bool comes_before(const Group& a, const Group& b) {
-        const auto numbers = [](const Group& group) {
-            return std::tuple(~group.used, ~group.requested, ~group.count);
-        };
-        return numbers(a) != numbers(b) ? numbers(a) < numbers(b) : a.key < b.key;
+    bool comes_before(const Group& a, const Group& b) const {
+        if (sort_ == Sort::name) {
+            return a.key < b.key;
+        }
+        if (sort_ == Sort::age && a.oldest_age_ns != b.oldest_age_ns) {
+            return a.oldest_age_ns > b.oldest_age_ns;
+        }
+        if (holds_more(a.memory, b.memory, sort_) || holds_more(b.memory, a.memory, sort_)) {
+            return holds_more(a.memory, b.memory, sort_);
+        }
+        return a.count != b.count ? a.count > b.count : a.key < b.key;
     }
 
     template <class T>
-    static std::vector<T> first(std::vector<T> all, uint64_t limit) {
+    std::vector<T> first(std::vector<T> all, uint64_t limit) const {
         const size_t shown = limit == 0 ? all.size() : std::min<size_t>(limit, all.size());
-        std::partial_sort(all.begin(), all.begin() + static_cast<ptrdiff_t>(shown), all.end(),
-                          [](const T& a, const T& b) { return comes_before(a, b); });
+        std::partial_sort(
+            all.begin(), all.begin() + static_cast<ptrdiff_t>(shown), all.end(),
+            [this](const T& a, const T& b) { return reverse_ ? comes_before(b, a) : comes_before(a, b); });
         all.erase(all.begin() + static_cast<ptrdiff_t>(shown), all.end());
         all.shrink_to_fit();  // an answer is held until it is sent
         return all;
     }
 
-    static void add_to(Group& group, const SelectedLedger& ledger, const GroupSums& sums) {
-        group.used = saturating_add(group.used, sums.used);
-        group.requested = saturating_add(group.requested, sums.requested);
+    void add_sums(Group& group, const SelectedLedger& ledger, const GroupSums& sums) const {
+        add_memory(group.memory, sums.memory(chains_));
         group.count += sums.count;
         group.planned += sums.planned;
         group.views += sums.views;
@@ -200,16 +269,13 @@ private:
     void take(const SelectedLedger& ledger, uint64_t key, const GroupSums& sums) {
         assert(sums.all() != 0);
         if (is_of_one_ledger(by_)) {
-            if (own_.size() == kMostGroups) {
-                ungrouped_ += sums.all();
-            } else {
-                own_.push_back({&ledger, key, sums});
-            }
+            assert(own_.size() < kMostGroups);
+            own_.push_back({&ledger, key, sums});
         } else if (by_ == GroupBy::device) {
             // An allocation is ungrouped once, whatever the number of its devices.
             bool is_grouped = false;
             for (const size_t position : ledger.sets[key].positions) {
-                if (!selection_.device() || selection_.device() == position) {
+                if (selection_.selects(position)) {
                     is_grouped = merge(ledger, describe(ledger, position), sums) || is_grouped;
                 }
             }
@@ -230,7 +296,7 @@ private:
             merged_bytes_ += sizeof(Group) + 2 * key.size();
             found = merged_.emplace(std::move(key), std::move(group)).first;
         }
-        add_to(found->second, ledger, sums);
+        add_sums(found->second, ledger, sums);
         return true;
     }
 
@@ -277,14 +343,37 @@ private:
     const Selection& selection_;
     GroupBy by_;
     uint32_t scope_depth_;
+    Sort sort_;
+    bool reverse_;
     uint64_t allocations_ = 0;
     uint64_t ungrouped_ = 0;
     std::vector<LedgerGroup> own_;
+    std::vector<KindSums> chains_;  // of own_, or of the ledger that is read
     std::unordered_map<std::string, Group, base::SecretHash> merged_;
     size_t merged_bytes_ = 0;  // about
 };
 
 }  // namespace
+
+bool holds_more(const MemoryByKind& a, const MemoryByKind& b, Sort sort) {
+    const auto bytes = [sort](const GroupMemory& memory) {
+        return sort == Sort::requested ? std::tuple(memory.requested, memory.used)
+                                       : std::tuple(memory.used, memory.requested);
+    };
+    const auto [one, other] =
+        std::mismatch(a.begin(), a.end(), b.begin(),
+                      [&](const GroupMemory& x, const GroupMemory& y) { return bytes(x) == bytes(y); });
+    return one != a.end() && bytes(*one) > bytes(*other);
+}
+
+void add_memory(MemoryByKind& sums, const MemoryByKind& part) {
+    for (size_t kind = 0; kind < kKinds; ++kind) {
+        GroupMemory& sum = sums[kind];
+        sum.used = saturating_add(sum.used, part[kind].used);
+        sum.requested = saturating_add(sum.requested, part[kind].requested);
+        sum.count += part[kind].count;
+    }
+}
 
 base::Expected<GroupPage> list_groups(const Census& census, const GroupQuery& query) {
     const auto selection =
@@ -292,8 +381,7 @@ base::Expected<GroupPage> list_groups(const Census& census, const GroupQuery& qu
     if (!selection) {
         return tl::unexpected(selection.error());
     }
-    Grouping grouping(*selection, query.group,
-                      std::clamp(query.scope_depth, 1u, uint32_t{segment::kMaxScopeDepth}));
+    Grouping grouping(*selection, query);
     for (const SelectedLedger& ledger : selection->ledgers()) {
         grouping.add(ledger);
     }

@@ -37,7 +37,12 @@ protected:
         std::vector<std::pair<std::string, uint64_t>> result;
         const GroupPage page = *list_groups(census_, query);
         for (const Group& group : page.groups) {
-            result.emplace_back(group.key, group.used);
+            uint64_t bytes = 0;  // a group of these tests has one kind
+            for (const GroupMemory& memory : group.memory) {
+                EXPECT_TRUE(bytes == 0 || memory.used == 0);
+                bytes = std::max(bytes, memory.used);
+            }
+            result.emplace_back(group.key, bytes);
         }
         return result;
     }
@@ -58,19 +63,23 @@ TEST_F(Groups, ByNameGoOverAllProcessesAndTheLargestComesFirst) {
     one_.add(dram(30, 35));
     two_.add_name("filler");  // gives the same name another number in this ledger
     two_.add(dram(4, 5, two_.add_name("matmul", two_.add_name("decoder.3"))));
-    EXPECT_THAT(used({.group = GroupBy::name}), ElementsAre(Pair("", 35), Pair("decoder.3/matmul", 25)));
+    EXPECT_THAT(used({.group = GroupBy::name}), ElementsAre(Pair("", 70), Pair("decoder.3/matmul", 45)))
+        << "sums are over both devices of the mesh";
     const Group group = list_groups(census_, {.group = GroupBy::name})->groups[1];
-    EXPECT_EQ(group.requested, 22u);
+    EXPECT_EQ(group.memory[kDram], (GroupMemory{45, 40, 3}));
     EXPECT_EQ(group.count, 3u);
     EXPECT_EQ(group.largest, 10u);
     EXPECT_EQ(group.pid, std::nullopt);
 }
 
-TEST_F(Groups, AMeshAllocationCountsOnceButOnEveryDevice) {
+TEST_F(Groups, AMeshAllocationCountsOnEveryDevice) {
     one_.add(dram(10, 10));
     two_.add(dram(5, 5));
-    EXPECT_THAT(used({.group = GroupBy::kind}), ElementsAre(Pair("dram", 15)));
-    EXPECT_THAT(used({.group = GroupBy::pid}), ElementsAre(Pair("7", 10), Pair("8", 5)));
+    EXPECT_THAT(used({.group = GroupBy::kind}), ElementsAre(Pair("dram", 25)));
+    EXPECT_THAT(used({.group = GroupBy::pid}), ElementsAre(Pair("7", 20), Pair("8", 5)));
+    EXPECT_THAT(used({.device = "1", .group = GroupBy::pid}), ElementsAre(Pair("7", 10), Pair("8", 5)));
+    EXPECT_THAT(used({.device = "0,1", .group = GroupBy::pid}), ElementsAre(Pair("7", 20), Pair("8", 5)));
+    EXPECT_EQ(list_groups(census_, {.group = GroupBy::pid})->groups[0].count, 1u);
     EXPECT_THAT(used({.group = GroupBy::device}), ElementsAre(Pair("1", 15), Pair("0", 10)));
     EXPECT_EQ(list_groups(census_, {.group = GroupBy::device})->groups[0].device, 1u);
     EXPECT_THAT(used({.device = "0", .group = GroupBy::device}), ElementsAre(Pair("0", 10)));
@@ -104,6 +113,43 @@ TEST_F(Groups, SystemMemoryIsOnNoDevice) {
     EXPECT_THAT(used({.group = GroupBy::kind}), ElementsAre(Pair("system_memory", 10)));
 }
 
+TEST_F(Groups, NeverAddUpKinds) {
+    const uint32_t name = two_.add_name("layer");
+    for (const auto& [kind, bytes] :
+         {std::pair<segment::AllocationKind, uint64_t>{segment::AllocationKind::dram, 100},
+          {segment::AllocationKind::l1, 20},
+          {segment::AllocationKind::cb, 3}}) {
+        segment::Allocation a = allocation(0, kind, 0, bytes, bytes);
+        a.name = name;
+        a.owner = 9;
+        two_.add(a);
+    }
+    for (const GroupBy by : {GroupBy::name, GroupBy::owner, GroupBy::device}) {
+        const GroupPage page = *list_groups(census_, {.group = by});
+        ASSERT_EQ(page.groups.size(), 1u);
+        EXPECT_EQ(page.groups[0].memory[kDram], (GroupMemory{100, 100, 1})) << name_of(by);
+        EXPECT_EQ(page.groups[0].memory[kL1], (GroupMemory{20, 20, 1})) << name_of(by);
+        EXPECT_EQ(page.groups[0].memory[kCb], (GroupMemory{3, 3, 1})) << name_of(by);
+        EXPECT_EQ(page.groups[0].count, 3u) << name_of(by);
+    }
+    EXPECT_EQ(list_groups(census_, {.group = GroupBy::kind})->total, 3u);
+}
+
+TEST_F(Groups, AreSortedByDramThenByTheNextKind) {
+    const auto add = [this](uint64_t owner, segment::AllocationKind kind, uint64_t bytes) {
+        segment::Allocation a = allocation(0, kind, 0, bytes, bytes);
+        a.owner = owner;
+        two_.add(a);
+    };
+    add(1, segment::AllocationKind::l1, 500);
+    add(2, segment::AllocationKind::dram, 1);
+    add(3, segment::AllocationKind::dram, 1);
+    add(3, segment::AllocationKind::l1, 7);
+    EXPECT_THAT(list_groups(census_, {.group = GroupBy::owner})->groups,
+                ElementsAre(testing::Field(&Group::key, "3"), testing::Field(&Group::key, "2"),
+                            testing::Field(&Group::key, "1")));
+}
+
 TEST_F(Groups, ByScopeAreTheFirstPartsOfNames) {
     const uint32_t attention = one_.add_name("attention", one_.add_name("decoder.3"));
     one_.add(dram(1, 1, one_.add_name("matmul", attention)));
@@ -111,9 +157,9 @@ TEST_F(Groups, ByScopeAreTheFirstPartsOfNames) {
     one_.add(dram(8, 8, one_.add_name("embedding")));
     one_.add(dram(16, 16));
     EXPECT_THAT(used({.group = GroupBy::scope}),
-                ElementsAre(Pair("", 16), Pair("embedding", 8), Pair("decoder.3", 3)));
+                ElementsAre(Pair("", 32), Pair("embedding", 16), Pair("decoder.3", 6)));
     EXPECT_THAT(used({.group = GroupBy::scope, .scope_depth = 2}),
-                ElementsAre(Pair("", 16), Pair("embedding", 8), Pair("decoder.3/attention", 3)));
+                ElementsAre(Pair("", 32), Pair("embedding", 16), Pair("decoder.3/attention", 6)));
     EXPECT_EQ(list_groups(census_, {.group = GroupBy::scope, .scope_depth = 9})->total, 4u);
 }
 
@@ -130,8 +176,8 @@ TEST_F(Groups, OfThreadsOwnersAndSetsAreOfOneProcess) {
         EXPECT_EQ(page.groups[0].pid, 7u);
         EXPECT_EQ(page.groups[1].pid, 8u);
     }
-    EXPECT_THAT(used({.group = GroupBy::thread}), ElementsAre(Pair("55", 1), Pair("55", 1)));
-    EXPECT_THAT(used({.group = GroupBy::owner}), ElementsAre(Pair("66", 1), Pair("66", 1)));
+    EXPECT_THAT(used({.group = GroupBy::thread}), ElementsAre(Pair("55", 2), Pair("55", 1)));
+    EXPECT_THAT(used({.group = GroupBy::owner}), ElementsAre(Pair("66", 2), Pair("66", 1)));
 }
 
 TEST_F(Groups, SetsOfOneNameAreSeveral) {
@@ -148,8 +194,7 @@ TEST_F(Groups, AllocationsWithoutBytesAreCountedSeparately) {
     one_.add(allocation(0, segment::AllocationKind::dram, 0, 40, 40, segment::AllocationFlag::view));
     one_.add(dram(3, 4));
     const Group group = list_groups(census_, {.group = GroupBy::kind})->groups.at(0);
-    EXPECT_EQ(group.used, 4u);
-    EXPECT_EQ(group.requested, 3u);
+    EXPECT_EQ(group.memory[kDram], (GroupMemory{8, 6, 1}));
     EXPECT_EQ(group.count, 1u);
     EXPECT_EQ(group.planned, 1u);
     EXPECT_EQ(group.views, 1u);
@@ -176,7 +221,7 @@ TEST_F(Groups, ByAgeAreTheAgesThatPeopleSpeakOf) {
         a.ticks = now - std::min(now, age * kSecond);
         one_.add(a);
     }
-    EXPECT_THAT(used({.group = GroupBy::age}), ElementsAre(Pair("1 to 10 min", 10), Pair("1 to 10 s", 3)));
+    EXPECT_THAT(used({.group = GroupBy::age}), ElementsAre(Pair("1 to 10 min", 20), Pair("1 to 10 s", 6)));
 }
 
 TEST_F(Groups, AndListsCanStartAtATime) {
@@ -190,7 +235,7 @@ TEST_F(Groups, AndListsCanStartAtATime) {
     for (const auto& one : {before, at, after}) {
         one_.add(one);
     }
-    EXPECT_THAT(used({.since = mark, .group = GroupBy::pid}), ElementsAre(Pair("7", 4)));
+    EXPECT_THAT(used({.since = mark, .group = GroupBy::pid}), ElementsAre(Pair("7", 8)));
     EXPECT_EQ(list_allocations(census_, {.since = mark})->total, 1u);
 }
 
@@ -203,7 +248,33 @@ TEST_F(Groups, ALimitKeepsTheLargestAndReportsTheTotalNumber) {
     const GroupPage page = *list_groups(census_, {.limit = 2, .group = GroupBy::owner});
     EXPECT_EQ(page.total, 20u);
     EXPECT_EQ(page.allocations, 20u);
-    EXPECT_THAT(used({.limit = 2, .group = GroupBy::owner}), ElementsAre(Pair("20", 20), Pair("19", 19)));
+    EXPECT_THAT(used({.limit = 2, .group = GroupBy::owner}), ElementsAre(Pair("20", 40), Pair("19", 38)));
+}
+
+TEST_F(Groups, CanBeSortedBothWays) {
+    const uint32_t a = one_.add_name("a");
+    const uint32_t b = one_.add_name("b");
+    const uint32_t c = one_.add_name("c");
+    for (const auto& [name, requested, used_bytes, ticks] :
+         {std::tuple(a, 30u, 31u, 3u), std::tuple(b, 10u, 90u, 1u), std::tuple(c, 20u, 60u, 2u)}) {
+        segment::Allocation one = dram(requested, used_bytes, name);
+        one.ticks = ticks;
+        one_.add(one);
+    }
+    const auto keys = [&](Sort sort, bool reverse) {
+        std::string text;
+        for (const auto& [key, bytes] : used({.sort = sort, .reverse = reverse})) {
+            text += key;
+        }
+        return text;
+    };
+    EXPECT_EQ(keys(Sort::used, false), "bca");
+    EXPECT_EQ(keys(Sort::used, true), "acb");
+    EXPECT_EQ(keys(Sort::requested, false), "acb");
+    EXPECT_EQ(keys(Sort::age, false), "bca");
+    EXPECT_EQ(keys(Sort::name, false), "abc");
+    EXPECT_EQ(keys(Sort::name, true), "cba");
+    EXPECT_THAT(used({.reverse = true, .limit = 1}), ElementsAre(Pair("a", 62)));
 }
 
 TEST_F(Groups, HoldTheSameFiltersAsTheList) {
@@ -213,7 +284,7 @@ TEST_F(Groups, HoldTheSameFiltersAsTheList) {
     EXPECT_THAT(used({.pid = 8, .group = GroupBy::kind}), ElementsAre(Pair("dram", 2)));
     EXPECT_THAT(used({.device = "0", .kind = census::Kind::l1, .group = GroupBy::kind}),
                 ElementsAre(Pair("l1", 4)));
-    EXPECT_THAT(used({.name = "mat", .group = GroupBy::kind}), ElementsAre(Pair("dram", 1)));
+    EXPECT_THAT(used({.name = "mat", .group = GroupBy::kind}), ElementsAre(Pair("dram", 2)));
     EXPECT_FALSE(list_groups(census_, {.pid = 9}).has_value());
     EXPECT_FALSE(list_groups(census_, {.device = "9"}).has_value());
 }

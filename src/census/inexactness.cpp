@@ -33,6 +33,10 @@ constexpr std::string_view sentence_of(Reason reason) {
             return "untracked: it has devices open and reports nothing";
         case Reason::not_listed:
             return "another user's process: not listed";
+        case Reason::unreadable:
+            return "it can't be read by this user: what it holds is not known";
+        case Reason::processes_unreadable:
+            return "{} can't be read by this user: what they hold is not known";
         case Reason::segment_skipped:
             return "segment {}, skipped";
         case Reason::too_many_segments:
@@ -50,6 +54,25 @@ constexpr std::string_view sentence_of(Reason reason) {
                    "number";
         case Reason::device_disputed:
             return "device {}";
+        case Reason::ambiguous_number:
+            return "it names a device by number only, and others use that number for another device: its "
+                   "memory may be that one's";
+        case Reason::numbers_may_differ:
+            return "device numbers may differ from those of others: {}";
+        case Reason::events_hidden:
+            return "events of other users' processes: not listed";
+        case Reason::events_lost:
+            return "events were overwritten before they were read";
+        case Reason::events_not_kept:
+            return "earlier events are no longer kept";
+        case Reason::post_mortems_hidden:
+            return "post-mortems of other users' processes: not listed";
+        case Reason::post_mortems_not_kept:
+            return "older post-mortems are no longer kept";
+        case Reason::series_not_kept:
+            return "series are not kept: too many devices";
+        case Reason::processes_missed:
+            return "processes ended before they could be read";
         case Reason::stock_region:
         case Reason::claimed:
         case Reason::other:

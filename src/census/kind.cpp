@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "census/kind.hpp"
 
+#include <algorithm>
+
 namespace ttmem::census {
 
 std::optional<Kind> kind_of(segment::AllocationKind kind) {
@@ -23,6 +25,30 @@ std::optional<Kind> kind_of(segment::AllocationKind kind) {
             return Kind::kernel;
     }
     return std::nullopt;
+}
+
+std::optional<KindSet> KindSet::parse(std::string_view text) {
+    KindSet set;
+    while (!text.empty()) {
+        const size_t end = std::min(text.find(','), text.size());
+        const auto kind = base::by_name<Kind>(text.substr(0, end));
+        if (!kind) {
+            return std::nullopt;
+        }
+        set.add(*kind);
+        text.remove_prefix(std::min(end + 1, text.size()));
+    }
+    return set;
+}
+
+std::string KindSet::text() const {
+    std::string text;
+    for (size_t i = 0; i < kKinds; ++i) {
+        if ((bits_ >> i & 1) != 0) {
+            text += (text.empty() ? "" : ",") + std::string(name_of(static_cast<Kind>(i)));
+        }
+    }
+    return text;
 }
 
 }  // namespace ttmem::census

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "base/named_enum.hpp"
@@ -31,6 +32,33 @@ constexpr auto enum_names(Kind /*of*/) {
         {"dram", "l1", "l1_small", "trace", "cb", "kernel", "system_memory"});
 }
 using base::name_of;
+
+// The kinds that a query selects. An empty set selects all.
+class KindSet {
+public:
+    constexpr KindSet() = default;
+    // A query mostly has one kind or none.
+    constexpr KindSet(Kind kind) { add(kind); }           // NOLINT(google-explicit-constructor)
+    constexpr KindSet(std::nullopt_t /*none*/) {}         // NOLINT(google-explicit-constructor)
+    constexpr KindSet(const std::optional<Kind>& kind) {  // NOLINT(google-explicit-constructor)
+        if (kind) {
+            add(*kind);
+        }
+    }
+
+    // "dram,l1". Empty if a name is unknown.
+    static std::optional<KindSet> parse(std::string_view text);
+    std::string text() const;
+
+    constexpr void add(Kind kind) { bits_ = static_cast<uint8_t>(bits_ | 1u << index_of(kind)); }
+    constexpr bool selects(Kind kind) const { return bits_ == 0 || (bits_ >> index_of(kind) & 1) != 0; }
+    constexpr bool empty() const { return bits_ == 0; }
+
+    bool operator==(const KindSet&) const = default;
+
+private:
+    uint8_t bits_ = 0;
+};
 
 // Empty for an unknown number: a segment may contain any value.
 std::optional<Kind> kind_of(segment::AllocationKind kind);

@@ -65,9 +65,10 @@ uint32_t list_of(const AllocationQuery& query) {
         hash = (hash ^ 0x100) * 16'777'619;  // the end of a text, distinct from every character
     };
     add(name_of(query.sort));
+    add(query.reverse ? "r" : "");
     add(query.device ? "d" + *query.device : "");
     add(query.pid ? std::to_string(*query.pid) : "");
-    add(query.kind ? name_of(*query.kind) : "");
+    add(query.kind.text());
     add(query.name);
     add(query.since ? std::to_string(*query.since) : "");
     return hash;

@@ -109,6 +109,20 @@ TEST_F(Paging, AllPagesTogetherAreTheWholeListInEveryOrder) {
     }
 }
 
+TEST_F(Paging, AListAndItsPagesCanBeReversed) {
+    fill(100);
+    for (const Sort sort : kAllSorts) {
+        std::vector<uint64_t> whole = owners(*list_allocations(census_, {.sort = sort}));
+        std::reverse(whole.begin(), whole.end());
+        for (const uint64_t limit : {0u, 1u, 7u, 199u}) {
+            EXPECT_EQ(all_pages({.sort = sort, .reverse = true, .limit = limit}), whole)
+                << name_of(sort) << " by " << limit;
+        }
+    }
+    const auto first = list_allocations(census_, {.limit = 3});
+    EXPECT_FALSE(list_allocations(census_, {.reverse = true, .limit = 3, .cursor = first->next}));
+}
+
 TEST_F(Paging, FiltersHoldOnEveryPage) {
     fill(100);
     for (const Sort sort : kAllSorts) {

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "census/post_mortem.hpp"
 
+#include <sys/wait.h>
+
 #include <algorithm>
 #include <cassert>
 
+#include "base/pidfd.hpp"
 #include "base/time.hpp"
 
 namespace ttmem::census {
@@ -82,6 +85,21 @@ void take_off(uint64_t& age_ns, uint64_t since_death_ns) {
     age_ns = age_ns > since_death_ns ? age_ns - since_death_ns : 0;
 }
 
+void set_ending(PostMortemSummary& summary, const DeadProcess& dead) {
+    summary.ending = dead.ending;
+    const auto status = dead.handle ? base::exit_status(*dead.handle) : std::nullopt;
+    if (dead.ending != Ending::not_known || !status) {
+        return;
+    }
+    if (WIFSIGNALED(*status)) {
+        summary.ending = Ending::signal;
+        summary.signal = WTERMSIG(*status);
+    } else if (WIFEXITED(*status)) {
+        summary.ending = Ending::exit;
+        summary.exit_code = WEXITSTATUS(*status);
+    }
+}
+
 // Returns the summary, and adds the reasons for which it is not exact.
 PostMortemSummary summary_of(const DeadProcess& dead, const Census& census,
                              std::vector<Inexactness>& inexact) {
@@ -91,7 +109,7 @@ PostMortemSummary summary_of(const DeadProcess& dead, const Census& census,
     PostMortemSummary summary;
     summary.process = std::move(figures.processes.at(0));
     summary.died_ns = dead.died_ns;
-    summary.ending = dead.ending;
+    set_ending(summary, dead);
     ledger.for_each_live([&](segment::SlotRef, const segment::Allocation&) {
         ++summary.allocations;
         return true;
@@ -108,9 +126,10 @@ PostMortemSummary summary_of(const DeadProcess& dead, const Census& census,
 
 }  // namespace
 
-PostMortemSummary summarise(const DeadProcess& dead, const SharedDeviceIds& ids) {
-    std::vector<Inexactness> inexact;
-    return summary_of(dead, census_of(dead, ids), inexact);
+PostMortemSummary summarise(const DeadProcess& dead, const SharedDeviceIds& ids,
+                            std::vector<Inexactness>* inexact) {
+    std::vector<Inexactness> ignored;
+    return summary_of(dead, census_of(dead, ids), inexact == nullptr ? ignored : *inexact);
 }
 
 PostMortem examine(const DeadProcess& dead, const SharedDeviceIds& ids, const PostMortemLimits& limits) {

@@ -6,9 +6,11 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "base/descriptor.hpp"
 #include "census/allocations.hpp"
 #include "census/census.hpp"
 #include "census/failures.hpp"
@@ -20,14 +22,20 @@ namespace ttmem::census {
 enum class Ending : uint8_t {
     not_known,  // it died
     exec,       // it executes another program: the process lives, and what it had allocated is gone
+    exit,
+    signal,
 };
-constexpr auto enum_names(Ending /*of*/) { return std::to_array<std::string_view>({"not_known", "exec"}); }
+constexpr auto enum_names(Ending /*of*/) {
+    return std::to_array<std::string_view>({"not_known", "exec", "exit", "signal"});
+}
 
 // A process whose end was observed, with its last ledger.
 struct DeadProcess {
     Process process;       // ProcessState::dead
     uint64_t died_ns = 0;  // since the epoch
     Ending ending = Ending::not_known;
+    // A pidfd, if the kernel is to be asked how it ended: that is known only after its parent has waited for it.
+    std::shared_ptr<const base::Descriptor> handle = {};
 };
 
 enum class ActionInFlight : uint8_t { allocate, free };
@@ -53,9 +61,11 @@ struct PostMortemSummary {
     ProcessFigures process;  // its holdings per device and kind
     uint64_t died_ns = 0;
     Ending ending = Ending::not_known;
-    uint64_t allocations = 0;  // live at its death, including those that add no bytes
-    uint64_t failures = 0;     // failures since its start
-    uint64_t in_flight = 0;    // threads with an event in doubt
+    std::optional<int> exit_code = {};  // of Ending::exit
+    std::optional<int> signal = {};     // of Ending::signal
+    uint64_t allocations = 0;           // live at its death, including those that add no bytes
+    uint64_t failures = 0;              // failures since its start
+    uint64_t in_flight = 0;             // threads with an event in doubt
     bool exact = true;
 
     bool operator==(const PostMortemSummary&) const = default;
@@ -86,7 +96,9 @@ struct PostMortemLimits {
 // The same object as in Census, so that a device keeps its id after a death.
 using SharedDeviceIds = std::shared_ptr<DeviceIds>;
 
-PostMortemSummary summarise(const DeadProcess& dead, const SharedDeviceIds& ids);
+// Adds the reasons for which it is not exact.
+PostMortemSummary summarise(const DeadProcess& dead, const SharedDeviceIds& ids,
+                            std::vector<Inexactness>* inexact = nullptr);
 PostMortem examine(const DeadProcess& dead, const SharedDeviceIds& ids, const PostMortemLimits& limits = {});
 
 }  // namespace ttmem::census

@@ -61,7 +61,7 @@ TEST_F(PostMortems, ListHoldingsByDeviceKindAndName) {
     EXPECT_EQ(found.summary.process.devices[1].memory[0].used, 40u);
     ASSERT_EQ(found.by_kind.size(), 2u);
     EXPECT_EQ(found.by_kind[0].key, "dram");
-    EXPECT_EQ(found.by_kind[0].used, 40u);
+    EXPECT_EQ(found.by_kind[0].memory[kDram].used, 80u) << "on two devices";
     EXPECT_EQ(found.by_name[0].key, "kv_cache");
     EXPECT_EQ(found.names, 3u);
     EXPECT_EQ(found.largest[0].used, 30u);
@@ -156,8 +156,8 @@ TEST_F(PostMortems, HaveTheFailures) {
 }
 
 TEST_F(PostMortems, DevicesKeepTheNumbersThatTheHostGaveThem) {
-    ids_->assign({0x20}, 0);
-    ids_->assign({0x10}, 0);
+    ids_->assign({{asic_key(0x20), 0, 0}});
+    ids_->assign({{asic_key(0x10), 1, 0}});
     const PostMortem found = examine(dead(), ids_);
     ASSERT_EQ(found.summary.process.devices.size(), 2u);
     EXPECT_EQ(found.summary.process.devices[0].id, 0u);

@@ -58,6 +58,12 @@ constexpr auto enum_names(ProcessSource /*of*/) {
 }
 using base::name_of;
 
+// When a process was there, as places in one order of arrivals and ends. By default it was always there.
+struct Lifetime {
+    uint64_t arrived = 0;
+    std::optional<uint64_t> ended = {};  // absent: it has not ended, or nobody knows when
+};
+
 // One process that reports its allocations. Copies share the ledger, which exists until the last copy is destroyed.
 struct Process {
     Process(Identity who, ProcessState is, segment::Reader reader)
@@ -75,6 +81,10 @@ struct Process {
     bool is_older_than_ledger = false;
     // Root made its segment, and it has another user now.
     bool has_changed_user = false;
+    // A process whose end is known here holds nothing any more: its memory is in no sum of a device.
+    Lifetime lifetime = {};
+    // The asker may not see its details: it counts in totals, and lists leave it out.
+    bool is_hidden = false;
     // How much of its ledger lists read (census/scan_shares.hpp), and whether that is nothing because its user's share is used up.
     uint64_t slots_to_scan = UINT64_MAX;
     bool is_beyond_share = false;

@@ -60,11 +60,6 @@ struct SetPrograms {
     std::vector<ProgramSums> sums;
 };
 
-// In reports by address, the owner of a circular buffer is its own id, not the id of its program.
-uint64_t program_of(const segment::Allocation& a) {
-    return a.flags.has(segment::AllocationFlag::keyed) ? 0 : a.owner;
-}
-
 ProgramFigures describe(const Selection& selection, const SelectedLedger& ledger, uint32_t set,
                         uint64_t program, const ProgramSums& sums) {
     ProgramFigures figures;
@@ -133,6 +128,10 @@ void find_programs(const Selection& selection, const SelectedLedger& ledger, std
 }
 
 }  // namespace
+
+uint64_t program_of(const segment::Allocation& a) {
+    return a.flags.has(segment::AllocationFlag::keyed) ? 0 : a.owner;
+}
 
 uint64_t ProgramFigures::used() const {
     return std::accumulate(kernel_by_type.begin(), kernel_by_type.end(), cb_used, saturating_add);

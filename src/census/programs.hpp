@@ -55,6 +55,10 @@ struct ProgramPage {
     uint64_t left_aside = 0;
 };
 
+// The runtime's id of the program of a circular buffer or kernel; 0: not reported. In reports by address, the owner of a
+// circular buffer is its own id.
+uint64_t program_of(const segment::Allocation& a);
+
 // Returns an error if the device or the process does not exist.
 base::Expected<ProgramPage> list_programs(const Census& census, const ProgramQuery& query);
 

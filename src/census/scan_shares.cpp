@@ -9,7 +9,7 @@ namespace ttmem::census {
 void share_scans(Census& census, std::optional<uint32_t> pid) {
     std::vector<Process*> oldest_first;
     for (Process& process : census.processes) {
-        if (!pid || process.identity.pid == *pid) {
+        if (!process.is_hidden && (!pid || process.identity.pid == *pid)) {
             oldest_first.push_back(&process);
         }
     }

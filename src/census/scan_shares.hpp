@@ -12,8 +12,9 @@
 
 namespace ttmem::census {
 
-// Sets Process::slots_to_scan of all processes, or of those with `pid` if the question names one. The oldest processes of a
-// user come first, so that later ones take nothing away from them. A ledger that does not fit is not scanned at all.
+// Sets Process::slots_to_scan of all processes that are not hidden, or of those with `pid` if the question names one. The oldest
+// processes of a user come first, so that later ones take nothing away from them. A ledger that does not fit is not scanned at
+// all.
 void share_scans(Census& census, std::optional<uint32_t> pid);
 
 // The processes whose allocations no list contains.

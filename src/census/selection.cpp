@@ -42,6 +42,18 @@ std::optional<size_t> find_device(const DeviceTable& table, std::string_view tex
     return std::nullopt;
 }
 
+std::vector<std::string_view> split_at_commas(const std::optional<std::string>& text) {
+    std::vector<std::string_view> parts;
+    std::string_view rest = text ? std::string_view(*text) : std::string_view();
+    for (bool is_more = text.has_value(); is_more;) {
+        const size_t end = std::min(rest.find(','), rest.size());
+        parts.push_back(rest.substr(0, end));
+        is_more = end != rest.size();
+        rest.remove_prefix(std::min(end + 1, rest.size()));
+    }
+    return parts;
+}
+
 }  // namespace
 
 std::string cut_key(std::string text) {
@@ -57,7 +69,7 @@ std::string cut_key(std::string text) {
 }
 
 bool NameFilter::resolve(uint32_t name) {
-    const bool has_it = ledger_.name(name).find(part_) != std::string::npos;
+    const bool has_it = pattern_.matches(ledger_.name(name));
     // A slot may contain any number. Impossible name numbers are not cached.
     if (name < segment::kMaxNames) {
         verdicts_.resize(std::max<size_t>(verdicts_.size(), name + 1), Verdict::open);
@@ -70,9 +82,8 @@ Selection::Selection(const Census& census, Filter filter)
     : filter_(std::move(filter)), reports_(read_reports(census)), table_(census, reports_) {
     for (size_t number = 0; number < kinds_.size(); ++number) {
         const std::optional<Kind> kind = kind_of(static_cast<segment::AllocationKind>(number));
-        kinds_[number] = filter_.kind && kind != filter_.kind ? std::nullopt : kind;
+        kinds_[number] = kind && filter_.kind.selects(*kind) ? kind : std::nullopt;
     }
-    device_ = filter_.device ? find_device(table_, *filter_.device) : std::nullopt;
 }
 
 void Selection::select_ledgers() {
@@ -82,7 +93,7 @@ void Selection::select_ledgers() {
         const Process& process = *reports_[i].process;
         const bool is_another = i == 0 || reports_[i - 1].process->identity.pid != process.identity.pid;
         number = is_another ? 0 : number + 1;
-        if (filter_.pid && process.identity.pid != *filter_.pid) {
+        if (process.is_hidden || (filter_.pid && process.identity.pid != *filter_.pid)) {
             continue;
         }
         SelectedLedger ledger{&process, i, number, process.ledger->clock()};
@@ -90,7 +101,8 @@ void Selection::select_ledgers() {
             if (set.index < ledger.sets.size()) {
                 std::vector<size_t> positions = table_.positions(i, set.set.members);
                 const bool is_asked =
-                    !device_ || std::binary_search(positions.begin(), positions.end(), *device_);
+                    devices_.empty() ||
+                    std::any_of(positions.begin(), positions.end(), [&](size_t one) { return selects(one); });
                 ledger.sets[set.index] = {std::move(positions), process.ledger->name(set.set.label),
                                           is_asked};
             }
@@ -102,10 +114,22 @@ void Selection::select_ledgers() {
 base::Expected<Selection> Selection::of(const Census& census, Filter filter) {
     Selection selection(census, std::move(filter));
     const Filter& asked = selection.filter_;
-    if (asked.device && !selection.device_) {
-        return base::error(base::Error::Code::gone, "no tracked process has a device " + *asked.device +
-                                                        " ('ttmem status' lists them)");
+    for (const std::string_view device : split_at_commas(asked.device)) {
+        const auto position = find_device(selection.table_, device);
+        if (!position) {
+            return base::error(
+                base::Error::Code::gone,
+                "no tracked process has a device " + std::string(device) + " ('ttmem status' lists them)");
+        }
+        if (selection.devices_.empty() || !selection.selects(*position)) {
+            selection.devices_.push_back(*position);
+        }
     }
+    auto name = base::NamePattern::parse(asked.name);
+    if (!name) {
+        return tl::unexpected(std::move(name.error()));
+    }
+    selection.name_ = std::move(*name);
     selection.select_ledgers();
     if (asked.pid && selection.ledgers_.empty()) {
         return base::error(

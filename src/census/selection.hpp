@@ -2,8 +2,9 @@
 #pragma once
 
 // The ledgers and allocations that a query selects. Lists, groups and programs all use it, so a filter has the same
-// meaning everywhere.
+// meaning everywhere. Hidden processes are not selected; their devices exist.
 
+#include <algorithm>
 #include <array>
 #include <cassert>
 #include <cstdint>
@@ -12,16 +13,18 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "base/name_pattern.hpp"
 #include "census/device_table.hpp"
 #include "census/kind.hpp"
 
 namespace ttmem::census {
 
 struct Filter {
-    std::optional<std::string> device = {};  // the id, or the ASIC id as 0x...
+    // The id, or the ASIC id as 0x... Several are separated by commas.
+    std::optional<std::string> device = {};
     std::optional<uint32_t> pid = {};
-    std::optional<Kind> kind = {};
-    std::string name = {};  // a part of the full name, case-sensitive
+    KindSet kind = {};
+    std::string name = {};  // a base::NamePattern
     // Only allocations made after this time of the host's monotonic clock, in ns.
     std::optional<uint64_t> since = {};
 };
@@ -30,13 +33,14 @@ struct Filter {
 constexpr size_t kMostKeyBytes = 512;
 std::string cut_key(std::string text);
 
-// Tests whether names contain a text. Reads each name once.
+// Compares names with a pattern. Reads each name once.
 class NameFilter {
 public:
-    NameFilter(const segment::Reader& ledger, const std::string& part) : ledger_(ledger), part_(part) {}
+    NameFilter(const segment::Reader& ledger, const base::NamePattern& pattern)
+        : ledger_(ledger), pattern_(pattern) {}
 
     bool matches(uint32_t name) {
-        if (part_.empty()) {
+        if (pattern_.matches_all()) {
             return true;
         }
         if (name < verdicts_.size() && verdicts_[name] != Verdict::open) {
@@ -51,7 +55,7 @@ private:
     bool resolve(uint32_t name);
 
     const segment::Reader& ledger_;
-    const std::string& part_;
+    const base::NamePattern& pattern_;
     std::vector<Verdict> verdicts_;
 };
 
@@ -76,20 +80,28 @@ struct SelectedLedger {
 // Refers to the census, which must outlive it.
 class Selection {
 public:
-    // Returns an error if the device or the process does not exist.
+    // Returns an error if a device or the process does not exist, or the name is not a pattern.
     static base::Expected<Selection> of(const Census& census, Filter filter);
 
     const std::vector<SelectedLedger>& ledgers() const { return ledgers_; }
     const DeviceTable& table() const { return table_; }
     const std::vector<Report>& reports() const { return reports_; }
-    std::optional<size_t> device() const { return device_; }  // its position, if the query has a device
+    // The position of the device, if the query has one, or the first of several.
+    std::optional<size_t> device() const {
+        return devices_.empty() ? std::nullopt : std::optional(devices_.front());
+    }
+    bool has_several_devices() const { return devices_.size() > 1; }
+    // Whether the query selects the device with this position.
+    bool selects(size_t position) const {
+        return devices_.empty() || std::find(devices_.begin(), devices_.end(), position) != devices_.end();
+    }
     std::vector<uint32_t> ids(const std::vector<size_t>& positions) const;
 
     // Calls take(slot, allocation, kind) for every matching allocation of a ledger, in slot order.
     template <class Take>
     void for_each_match(const SelectedLedger& ledger, Take take) const {
         assert(ledger.sets.size() == 256);  // a slot names its set by one byte
-        NameFilter names(ledger.reader(), filter_.name);
+        NameFilter names(ledger.reader(), name_);
         const auto take_match = [&](segment::SlotRef slot, const segment::Allocation& a) {
             const std::optional<Kind>& kind = kinds_[static_cast<uint8_t>(a.kind)];
             const bool is_new = !filter_.since || ledger.clock.monotonic_ns(a.ticks) > *filter_.since;
@@ -109,7 +121,8 @@ private:
     Filter filter_;
     std::vector<Report> reports_;
     DeviceTable table_;
-    std::optional<size_t> device_;
+    base::NamePattern name_;
+    std::vector<size_t> devices_;
     std::array<std::optional<Kind>, 256> kinds_;  // by number in a slot; empty if not selected
     std::vector<SelectedLedger> ledgers_;
 };

@@ -47,4 +47,8 @@ std::optional<Core> first_core(const segment::CoreMask& cores) {
     return std::nullopt;
 }
 
+bool has_core(const segment::CoreMask& cores, Core core) {
+    return core.y < cores.size() && core.x < 16 && (cores[core.y] >> core.x & 1) != 0;
+}
+
 }  // namespace ttmem::census

@@ -26,4 +26,6 @@ WorstCore worst_core(const L1Reach& reach, const Bank& l1, uint64_t used);
 // Returns one core of a mask; empty for an empty mask.
 std::optional<Core> first_core(const segment::CoreMask& cores);
 
+bool has_core(const segment::CoreMask& cores, Core core);
+
 }  // namespace ttmem::census

@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "access/access.hpp"
@@ -22,6 +23,9 @@ using Action = std::function<int()>;
 struct CommonOptions {
     bool json = false;
     bool bytes = false;
+    std::vector<std::string> columns;
+    bool no_header = false;
+    double watch_seconds = 0;  // 0: once
     access::ReadMode mode = access::ReadMode::daemon_first;
 };
 
@@ -29,18 +33,33 @@ constexpr uint64_t kDefaultLimit = 50;
 constexpr int kUsageError = 2;
 
 void add_json_and_bytes(CLI::App& command, CommonOptions& options);
+// --json, --bytes, --no-header, --color and --watch.
+void add_list_options(CLI::App& command, CommonOptions& options);
+void add_colour(CLI::App& command);
+void add_watch(CLI::App& command, CommonOptions& options);
 void add_direct(CLI::App& command, CommonOptions& options);
+// For commands that print tables.
+void add_columns(CLI::App& command, CommonOptions& options);
 CLI::Option* add_device(CLI::App& command, std::optional<std::string>& device);
+CLI::Option* add_devices(CLI::App& command, std::vector<std::string>& devices);
 CLI::Option* add_pid(CLI::App& command, std::optional<uint32_t>& pid);
 CLI::Option* add_kind(CLI::App& command, std::optional<census::Kind>& kind);
+CLI::Option* add_kinds(CLI::App& command, census::KindSet& kinds);
+// Several devices in one text, separated by commas, as queries have it.
+CLI::Option* add_device_list(CLI::App& command, std::optional<std::string>& devices);
+CLI::Option* add_name(CLI::App& command, std::string& name);
 // The default is the value of `limit`.
 CLI::Option* add_limit(CLI::App& command, uint64_t& limit);
 
 // Checks for CLI11: the problem with a value, or no text. CLI11 itself reads -1 as a large number, and clamps a number that is too
 // large.
 std::string check_number(const std::string& text);
+// A number of at least 1.
+std::string check_count(const std::string& text);
 // Milliseconds between two samples: from `least_ms` to an hour.
 std::function<std::string(const std::string&)> check_interval(uint64_t least_ms);
+// Seconds between two samples: from a tenth to an hour.
+std::string check_seconds(const std::string& text);
 // One of a list of names. The problem lists them and suggests the nearest one.
 std::function<std::string(const std::string&)> check_choice(std::vector<std::string> choices);
 
@@ -51,9 +70,15 @@ std::string suggestion(const std::string& text, const std::vector<std::string>& 
 base::Expected<uint32_t> find_device_number(const std::string& name,
                                             access::ReadMode mode = access::ReadMode::daemon_first);
 
+// The number of a device that may not exist: "3" or "/dev/tenstorrent/3".
+std::optional<uint32_t> parse_device_number(const std::string& name);
+
 // The same for a device that may not exist at the moment: then the name must be a number.
 base::Expected<std::optional<uint32_t>> device_number(const std::optional<std::string>& name,
                                                       access::ReadMode mode = access::ReadMode::daemon_first);
+
+// Runs a command once, or repeatedly with --watch.
+int watch(const CommonOptions& options, const std::function<int()>& once);
 
 // Adds a command with options of its own type: `declare` adds them, `run` gets them if the command line names the command.
 template <class Options>
@@ -63,12 +88,39 @@ CLI::App* add_command(CLI::App& app, Action& chosen, const std::string& name, co
     CLI::App* command = app.add_subcommand(name, about);
     const auto options = std::make_shared<Options>();
     declare(*command, *options);
-    command->callback([&chosen, options, run = std::move(run)] { chosen = [=] { return run(*options); }; });
+    command->callback([&chosen, options, run = std::move(run)] {
+        if constexpr (std::is_base_of_v<CommonOptions, Options>) {
+            chosen = [=] { return watch(*options, [=] { return run(*options); }); };
+        } else {
+            chosen = [=] { return run(*options); };
+        }
+    });
     return command;
 }
 
 // Prints an error and returns the exit code.
 int fail(const std::string& problem);
+
+// What --no-header leaves of a screen: not the line about the host above a list. Tables leave out their titles themselves.
+view::Text without_headline(const view::Text& text, const std::string& host);
+
+enum class Paging : uint8_t { allowed, never };
+
+// Prints a screen as the options want it: its columns, and with or without titles. `host` begins the line about the host. A
+// column that no table has is a usage error.
+int print_screen(const CommonOptions& options, const std::string& host,
+                 const std::function<view::Text(const view::Style& style)>& as_text,
+                 Paging paging = Paging::allowed);
+
+// The host of a view. That of `why` is in its list of failures.
+template <class View>
+const std::string& host_of(const View& view) {
+    if constexpr (requires { view.origin; }) {
+        return view.origin.host;
+    } else {
+        return view.failures.origin.host;
+    }
+}
 
 // Prints a view, as JSON or by `as_text`, and its notices.
 template <class View, class AsText>
@@ -80,8 +132,11 @@ int show(const base::Expected<access::Reply<View>>& reply, const CommonOptions& 
     for (const std::string& notice : reply->notices) {
         print_error(notice);
     }
-    return options.json ? print(view::to_json(reply->view))
-                        : print(as_text(reply->view, style_of_output(options.bytes)));
+    if (options.json) {
+        return print(view::to_json(reply->view));
+    }
+    return print_screen(options, host_of(reply->view),
+                        [&](const view::Style& style) { return as_text(reply->view, style); });
 }
 
 }  // namespace ttmem::cli

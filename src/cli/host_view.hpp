@@ -3,7 +3,6 @@
 
 // What commands that show the whole host share: status, ps, monitor and query.
 
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,19 +12,21 @@
 namespace ttmem::cli {
 
 struct HostOptions : CommonOptions {
-    std::optional<std::string> device;
+    std::vector<std::string> devices;
 };
 
 inline void declare_host_options(CLI::App& command, HostOptions& options) {
-    add_json_and_bytes(command, options);
+    add_list_options(command, options);
     add_direct(command, options);
-    add_device(command, options.device);
+    add_columns(command, options);
+    add_devices(command, options.devices);
 }
 
 // The host, or only these devices of it.
 inline base::Expected<access::Reply<view::View>> read_host(const std::vector<std::string>& devices,
-                                                           access::ReadMode mode) {
-    auto reply = access::ask<view::Status>({}, mode);
+                                                           access::ReadMode mode,
+                                                           const view::StatusQuery& query = {}) {
+    auto reply = access::ask<view::Status>(query, mode);
     if (reply && !devices.empty()) {
         if (const auto problem = view::keep_devices(reply->view, devices)) {
             return base::error(base::Error::Code::gone, *problem);
@@ -34,9 +35,9 @@ inline base::Expected<access::Reply<view::View>> read_host(const std::vector<std
     return reply;
 }
 
-inline base::Expected<access::Reply<view::View>> read_host(const HostOptions& options) {
-    return read_host(options.device ? std::vector{*options.device} : std::vector<std::string>(),
-                     options.mode);
+inline base::Expected<access::Reply<view::View>> read_host(const HostOptions& options,
+                                                           const view::StatusQuery& query = {}) {
+    return read_host(options.devices, options.mode, query);
 }
 
 }  // namespace ttmem::cli

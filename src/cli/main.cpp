@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <signal.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cctype>
+#include <cstddef>
 #include <filesystem>
+#include <initializer_list>
+#include <optional>
+#include <string_view>
 #include <vector>
 
 #include "cli/commands/commands.hpp"
@@ -28,18 +33,40 @@ std::vector<std::string> command_names(const CLI::App& app) {
     return names;
 }
 
+std::vector<std::string> option_names(const CLI::App& command) {
+    std::vector<std::string> names;
+    for (const CLI::Option* option : command.get_options()) {
+        for (const std::string& name : option->get_lnames()) {
+            names.push_back("--" + name);
+        }
+    }
+    return names;
+}
+
 // Names the first option that the command does not have, or else the first argument. CLI11 lists all of them together.
 std::string unknown_argument(const CLI::App& app) {
     const std::vector<std::string> extras = app.remaining(true);
+    const std::vector<CLI::App*> chosen = app.get_subcommands();
     const auto option = std::find_if(extras.begin(), extras.end(),
                                      [](const std::string& word) { return word.starts_with("-"); });
     if (option != extras.end()) {
-        return "unknown option " + *option;
+        const std::string name = option->substr(0, option->find('='));
+        return "unknown option " + *option +
+               suggestion(name, option_names(chosen.empty() ? app : *chosen.front()));
     }
     const std::string first = extras.empty() ? "" : extras.front();
-    return app.get_subcommands().empty()
-               ? "unknown command '" + first + "'" + suggestion(first, command_names(app))
-               : "unexpected argument '" + first + "'";
+    return chosen.empty() ? "unknown command '" + first + "'" + suggestion(first, command_names(app))
+                          : "unexpected argument '" + first + "'";
+}
+
+// An option before the command, which would have no effect. --color has one.
+std::optional<std::string> misplaced_option(const CLI::App& app) {
+    for (const CLI::Option* option : app.get_options()) {
+        if (!app.get_subcommands().empty() && option->count() != 0 && !option->check_lname("color")) {
+            return option->get_name();
+        }
+    }
+    return std::nullopt;
 }
 
 bool is_typed(const std::string& name, const std::string& word) {
@@ -85,7 +112,34 @@ std::string with_typed_names(const CLI::App& app, std::string problem,
     return problem;
 }
 
-// This program also has the names of the earlier allocation server's programs. Translates their command lines.
+bool erase_words(std::vector<std::string>& words, std::initializer_list<std::string_view> options) {
+    return std::erase_if(words, [&](const std::string& word) {
+               return std::find(options.begin(), options.end(), word) != options.end();
+           }) != 0;
+}
+
+// tt_smi_umd: the dashboard on a terminal; one print in a pipe, with -s, or with options of 'status'. Nothing here opens a
+// device, which is what its option --sysfs is for.
+void translate_smi(std::vector<std::string>& words) {
+    const auto has = [&](const std::string& option) {
+        return std::any_of(words.begin(), words.end(),
+                           [&](const std::string& word) { return is_typed(option, word); });
+    };
+    const bool is_terminal = isatty(STDIN_FILENO) != 0 && isatty(STDOUT_FILENO) != 0;
+    const bool is_once =
+        erase_words(words, {"-s", "--snapshot"}) || !is_terminal || has("--json") || has("--bytes");
+    erase_words(words, {"-w", "--watch", "--sysfs"});
+    for (const std::string option : {"-r", "--refresh"}) {
+        const auto place = std::find(words.begin(), words.end(), option);
+        if (is_once && place != words.end()) {
+            words.erase(place, place + std::min<std::ptrdiff_t>(2, words.end() - place));
+        }
+    }
+    words.insert(words.begin(), is_once ? "status" : "top");
+}
+
+// This program also has the names of the earlier allocation server's programs. Translates their command lines, and
+// 'help COMMAND'.
 std::vector<std::string> translate_arguments(int argument_count, const char* const* arguments) {
     std::vector<std::string> words(arguments + std::min(argument_count, 1), arguments + argument_count);
     const std::string name =
@@ -93,34 +147,37 @@ std::vector<std::string> translate_arguments(int argument_count, const char* con
     if (name == "allocation_monitor_client") {
         words.insert(words.begin(), "monitor");
     } else if (name == "tt_smi_umd") {
-        // One screen, or the dashboard (-w, -r MS).
-        const bool is_watch = std::find(words.begin(), words.end(), "-w") != words.end() ||
-                              std::find(words.begin(), words.end(), "-r") != words.end();
-        std::erase(words, "-w");
-        words.insert(words.begin(), is_watch ? "top" : "status");
+        translate_smi(words);
+    } else if (!words.empty() && words.front() == "help") {
+        words.erase(words.begin());
+        words.emplace_back("--help");
     }
     return words;
 }
 
 int run(const std::vector<std::string>& words) {
     CLI::App app("What holds the device memory of this Tenstorrent host, since when, and why.", "ttmem");
-    app.set_version_flag("--version", "ttmem " TTMEM_VERSION, "Print the version");
+    app.set_version_flag("-V,--version", "ttmem " TTMEM_VERSION, "Print the version");
     app.require_subcommand(0, 1);
     app.get_formatter()->column_width(20);
     CommonOptions common;
-    add_json_and_bytes(app, common);
+    add_list_options(app, common);
     add_direct(app, common);
+    add_columns(app, common);
     Action chosen = [&common] {
-        return show(access::ask<view::Status>({}, common.mode), common, view::status_text);
+        return watch(common, [&common] {
+            return show(access::ask<view::Status>({}, common.mode), common, view::status_text);
+        });
     };
-    for (const auto add : {add_status, add_ps, add_programs, add_map, add_top, add_allocations, add_mark,
-                           add_why, add_post_mortem, add_history, add_events, add_monitor, add_query,
-                           add_self, add_run, add_doctor, add_demo, add_sim}) {
+    for (const auto add :
+         {add_status, add_ps,     add_programs, add_map,         add_cores,      add_top,    add_allocations,
+          add_mark,   add_growth, add_why,      add_post_mortem, add_history,    add_events, add_monitor,
+          add_query,  add_self,   add_run,      add_doctor,      add_completion, add_demo,   add_sim}) {
         add(app, chosen);
     }
     app.footer(
-        "Example:\n  TT_ALLOC_TRACKING_ENABLED=1 python3 model.py &\n  ttmem status\n\n"
-        "'ttmem COMMAND --help' describes a command.");
+        "Example:\n  ttmem run -- python3 model.py &\n  ttmem status\n\n"
+        "'ttmem help COMMAND' describes a command.");
     try {
         // CLI11 expects the last word first.
         app.parse(std::vector<std::string>(words.rbegin(), words.rend()));
@@ -133,6 +190,9 @@ int run(const std::vector<std::string>& words) {
         return usage_error(app, unknown_argument(app));
     } catch (const CLI::ParseError& problem) {
         return usage_error(app, with_typed_names(app, problem.what(), words));
+    }
+    if (const auto option = misplaced_option(app)) {
+        return usage_error(app, *option + " must follow the command");
     }
     return chosen();
 }

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/output.hpp"
 
+#include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <cstdlib>
@@ -21,6 +25,14 @@ namespace {
 constexpr size_t kNarrowest = 40;
 
 bool output_is_gone = false;
+ColourChoice colour_choice = ColourChoice::automatic;
+
+// The output of one run of a repeated command.
+struct CapturedOutput {
+    std::string text;
+    std::string errors;
+};
+CapturedOutput* captured_output = nullptr;  // while such a command runs
 
 bool write_all(int file, std::string_view text) {
     while (!text.empty()) {
@@ -58,9 +70,80 @@ size_t output_width(int file) {
     return ioctl(file, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
 }
 
+// The rows of the terminal; 0 if it is none, or its size is not known.
+size_t output_rows() {
+    winsize size{};
+    return isatty(STDOUT_FILENO) != 0 && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_row : 0;
+}
+
+// Overwrites the previous screen line by line, so that it never flickers. Cuts the text to the height of the window, because a longer
+// one would scroll.
+std::string redraw(const std::string& text) {
+    const size_t rows = output_rows();
+    std::string drawn = "\033[H";
+    size_t lines = 1;  // the last row of the window stays empty
+    for (size_t start = 0; start < text.size();) {
+        const size_t end = std::min(text.find('\n', start), text.size());
+        if (rows > 1 && ++lines == rows && end + 1 < text.size()) {
+            drawn += "(window too small: make it taller, or choose devices with -d)\033[K\n";
+            break;
+        }
+        drawn += text.substr(start, end - start) + "\033[K\n";
+        start = end + 1;
+    }
+    return drawn + "\033[J";
+}
+
+// A pager that can't be started reads nothing: the shell exits with 126 or 127.
+bool show_in_pager(const std::string& text, const char* pager) {
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0) {
+        return false;
+    }
+    base::Descriptor from(ends[0]);
+    base::Descriptor to(ends[1]);
+    const pid_t pid = fork();
+    if (pid == 0) {
+        dup2(from.get(), STDIN_FILENO);
+        signal(SIGPIPE, SIG_DFL);
+        setenv("LESS", "FRX", 0);  // quit if it fits, show colour, leave the text on the terminal
+        execl("/bin/sh", "sh", "-c", pager, nullptr);
+        _exit(127);
+    }
+    if (pid < 0) {
+        return false;
+    }
+    // Ctrl-C belongs to the pager.
+    void (*const before)(int) = signal(SIGINT, SIG_IGN);
+    from = base::Descriptor();
+    write_all(to.get(), text);
+    to = base::Descriptor();
+    int status = 0;
+    while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+    }
+    signal(SIGINT, before);
+    return !WIFEXITED(status) || (WEXITSTATUS(status) != 126 && WEXITSTATUS(status) != 127);
+}
+
+// Whether a pager has shown the text.
+bool page(const std::string& text) {
+    const size_t rows = output_rows();
+    const auto lines = static_cast<size_t>(std::count(text.begin(), text.end(), '\n'));
+    if (captured_output != nullptr || rows == 0 || lines < rows || isatty(STDIN_FILENO) == 0) {
+        return false;
+    }
+    const char* chosen = base::environment("PAGER");
+    const char* pager = chosen != nullptr ? chosen : "less";
+    return std::strcmp(pager, "cat") != 0 && show_in_pager(text, pager);
+}
+
 }  // namespace
 
 int print(const std::string& text) {
+    if (captured_output != nullptr) {
+        captured_output->text += text;
+        return 0;
+    }
     if (!write_all(STDOUT_FILENO, text)) {
         if (errno == EPIPE) {
             output_is_gone = true;
@@ -93,11 +176,62 @@ base::Descriptor watch_reader() {
     return watch;
 }
 
-void print_error(const std::string& text) { write_all(STDERR_FILENO, "ttmem: " + text + "\n"); }
+void print_error(const std::string& text) {
+    const std::string line = "ttmem: " + text + "\n";
+    captured_output != nullptr ? void(captured_output->errors += line) : void(write_all(STDERR_FILENO, line));
+}
 
-int print(const view::Text& text) { return print(render_ansi(text, wants_colour(STDOUT_FILENO))); }
+int print(const view::Text& text) {
+    const std::string drawn = render_ansi(text, wants_colour(STDOUT_FILENO));
+    return page(drawn) ? 0 : print(drawn);
+}
+
+int repeat(const Repetition& how, const std::function<int()>& once) {
+    const bool is_terminal = isatty(STDOUT_FILENO) != 0 && !how.json;
+    for (uint64_t number = 1; true; ++number) {
+        CapturedOutput one;
+        captured_output = &one;
+        const int code = once();
+        captured_output = nullptr;
+        if (is_terminal && (code == 0 || number > 1)) {
+            one.text = redraw(one.text + one.errors);
+        } else {
+            write_all(STDERR_FILENO, one.errors);
+        }
+        if (code != 0 && number == 1) {
+            return code;
+        }
+        const bool is_between = number > 1 && how.blank_between && !is_terminal && !how.json;
+        if (print((is_between ? "\n" : "") + (how.json ? on_one_line(one.text) : one.text)) != 0) {
+            return 1;
+        }
+        if (number == how.count || !wait_for_reader(how.interval)) {
+            return 0;
+        }
+    }
+}
+
+std::string on_one_line(const std::string& json) {
+    if (!json.starts_with("{\n")) {
+        return json;  // it is
+    }
+    std::string line;
+    for (size_t start = 0; start < json.size();) {
+        const size_t end = std::min(json.find('\n', start), json.size());
+        const size_t first =
+            std::min(json.find_first_not_of(' ', start), end);  // the text has no line breaks in strings
+        line += json.substr(first, end - first);
+        start = end + 1;
+    }
+    return line + "\n";
+}
+
+void choose_colour(ColourChoice choice) { colour_choice = choice; }
 
 bool wants_colour(int file) {
+    if (colour_choice != ColourChoice::automatic) {
+        return colour_choice == ColourChoice::always;
+    }
     const char* terminal = base::environment("TERM");
     const bool is_dumb = terminal == nullptr || std::strcmp(terminal, "dumb") == 0;
     return isatty(file) != 0 && !is_dumb && base::environment("NO_COLOR") == nullptr;

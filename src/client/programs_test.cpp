@@ -156,15 +156,45 @@ TRACKED_TEST(Kernel, IsCountedOnceForAProgramAndItsTypeHoweverOftenItIsLoaded) {
 }
 
 TRACKED_TEST(Kernel, OnDevicesThatHaveItAlreadyChangesNothing) {
-    const ttmem_device devices[] = {make_device(0), make_device(1), make_device(2)};
+    const ttmem_device devices[] = {make_device(0), make_device(1)};
     const ttmem_set mesh = ttmem_open_set(devices, 2, "mesh");
     const ttmem_set submesh = ttmem_open_set(devices, 1, "submesh");
-    const ttmem_set beyond = ttmem_open_set(devices + 1, 2, "beyond");
     const ttmem_handle on_mesh = ttmem_load_kernel(mesh, 7, TTMEM_KERNEL_APPLICATION, 100);
     EXPECT_EQ(ttmem_load_kernel(submesh, 7, TTMEM_KERNEL_APPLICATION, 100), on_mesh);
-    EXPECT_NE(ttmem_load_kernel(beyond, 7, TTMEM_KERNEL_APPLICATION, 100), on_mesh)
-        << "one of these lacks it";
-    EXPECT_EQ(ledger_of(own_reader()).size(), 2u);
+    EXPECT_EQ(ledger_of(own_reader()).size(), 1u);
+}
+
+TRACKED_TEST(Kernel, ThatALaterLaunchLoadsOnMoreDevicesCountsOnceOnEach) {
+    const ttmem_device devices[] = {make_device(0), make_device(1), make_device(2), make_device(3)};
+    const ttmem_set first = ttmem_open_set(devices, 1, "first");
+    const ttmem_set last = ttmem_open_set(devices + 3, 1, "last");
+    const ttmem_set middle = ttmem_open_set(devices + 1, 2, "middle");
+    const ttmem_set mesh = ttmem_open_set(devices, 4, "mesh");
+    const ttmem_handle on_first = ttmem_load_kernel(first, 7, TTMEM_KERNEL_APPLICATION, 100);
+    EXPECT_NE(ttmem_load_kernel(mesh, 7, TTMEM_KERNEL_APPLICATION, 100), 0u);
+    const segment::Reader reader = own_reader();
+    const std::vector<Live> on_parts = {kernel_of(first, 7, AllocationKind::kernel_application, 100),
+                                        kernel_of(middle, 7, AllocationKind::kernel_application, 100),
+                                        kernel_of(last, 7, AllocationKind::kernel_application, 100)};
+    EXPECT_THAT(differences(reader, on_parts), IsEmpty());
+    EXPECT_NE(ttmem_load_kernel(mesh, 7, TTMEM_KERNEL_APPLICATION, 100), 0u);
+    EXPECT_THAT(differences(reader, on_parts), IsEmpty()) << "all parts together have it";
+    ttmem_free(on_first);
+    EXPECT_EQ(ledger_of(reader).size(), 2u) << "the first handle is still good";
+    ttmem_program_gone(7);
+    EXPECT_THAT(differences(reader, {}), IsEmpty());
+}
+
+TRACKED_TEST(Kernel, OnMoreDevicesWithoutSetsOfTheirOwnStandsForThoseBefore) {
+    const ttmem_device devices[] = {make_device(0), make_device(1), make_device(2)};
+    const ttmem_set first = ttmem_open_set(devices, 1, "first");
+    const ttmem_set mesh = ttmem_open_set(devices, 3, "mesh");
+    ttmem_load_kernel(first, 7, TTMEM_KERNEL_APPLICATION, 100);
+    ttmem_load_kernel(first, 8, TTMEM_KERNEL_APPLICATION, 100);
+    ttmem_load_kernel(mesh, 7, TTMEM_KERNEL_APPLICATION, 100);
+    EXPECT_THAT(differences(own_reader(), {kernel_of(first, 8, AllocationKind::kernel_application, 100),
+                                           kernel_of(mesh, 7, AllocationKind::kernel_application, 100)}),
+                IsEmpty());
 }
 
 // The enumeration has a fixed underlying type, so that any 32-bit value may be converted to it.

@@ -15,6 +15,8 @@
 #include <mutex>
 
 #include "base/time.hpp"
+#include "census/device_ids.hpp"
+#include "census/device_numbers_file.hpp"
 #include "daemon/api/api.hpp"
 #include "daemon/budgets.hpp"
 #include "daemon/classic/wire.hpp"
@@ -74,7 +76,8 @@ public:
                          },
                          [this](std::vector<census::Omission> skipped) {
                              process_table_.set_classic_omissions(std::move(skipped));
-                         }}),
+                         },
+                         !options.quiet}),
           api_({loop_,
                 post_task(),
                 {process_table_, history_, post_mortems_, [this](view::SelfView& self) { describe(self); }},
@@ -87,7 +90,9 @@ public:
                   api_.handle(std::move(request), answer);
               },
               limits(options), budgets_),
-          signals_(loop_, SIGTERM, SIGINT, SIGHUP) {}
+          signals_(loop_, SIGTERM, SIGINT, SIGHUP) {
+        restore_device_numbers();
+    }
 
     int run() {
         if (const auto listening = listen(); !listening) {
@@ -123,6 +128,25 @@ private:
         }
     }
 
+    // Devices keep the numbers that an earlier daemon of this directory gave them.
+    void restore_device_numbers() {
+        census::DeviceIds& ids = *process_table_.device_ids();
+        const auto numbers = census::read_device_numbers(directory_.path());
+        if (numbers) {
+            ids.restore(*numbers, false);
+        } else if (numbers.error().code != Error::Code::gone) {
+            report_error("devices get new numbers: " + numbers.error().text);
+        }
+        ids.set_save([this, is_reported = false](const std::vector<census::DeviceNumber>& now) mutable {
+            if (!census::write_device_numbers(directory_.path(), now) && !is_reported) {
+                is_reported = true;
+                event_log_.write_note("! can't write " +
+                                      (directory_.path() / census::kDeviceNumbersFile).string() +
+                                      ": the next daemon may number the devices differently");
+            }
+        });
+    }
+
     PostTask post_task() {
         return [this](User user, FairWorkers::Task task) { workers_.post(user, std::move(task)); };
     }
@@ -134,20 +158,22 @@ private:
     }
 
     Attacher::Callbacks callbacks() {
-        return {[this](const AttachedProcess& member, history::Follower::StartPosition from) {
-                    history_thread_.process_attached(member, from);
-                },
-                [this](const AttachedProcess& member, census::Ending ending) {
-                    classic_wire_.ended(member.number);
-                    census::Process process = member.process;
-                    process.state = census::ProcessState::dead;
-                    post_mortems_.add({std::move(process), view::read_here().time_ns, ending});
-                    history_thread_.process_ended(member.number);
-                },
-                [this](User user, uint32_t pid, const std::string& why) {
-                    refusals_.write(user, "! [PID " + std::to_string(pid) + "] " + why);
-                },
-                [this] { post_mortems_.measure(); }};
+        return {
+            [this](const AttachedProcess& member, history::Follower::StartPosition from) {
+                history_thread_.process_attached(member, from);
+            },
+            [this](const AttachedProcess& member, census::Ending ending,
+                   std::shared_ptr<const base::Descriptor> handle) {
+                classic_wire_.ended(member.number);
+                census::Process process = member.process;
+                process.state = census::ProcessState::dead;
+                post_mortems_.add({std::move(process), view::read_here().time_ns, ending, std::move(handle)});
+                history_thread_.process_ended(member.number);
+            },
+            [this](User user, uint32_t pid, const std::string& why) {
+                refusals_.write(user, "! [PID " + std::to_string(pid) + "] " + why);
+            },
+            [this] { post_mortems_.measure(); }};
     }
 
     base::Expected<void> listen() {

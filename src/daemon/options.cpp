@@ -134,7 +134,7 @@ ParsedOptions parse_options(int argument_count, char** arguments) {
         "  ttmemd --listen none --quiet             Unix socket only, no output\n"
         "  ttmemd --listen 0.0.0.0:9479 --token-file /etc/ttmem/token\n"
         "To read the figures: ttmem status, ttmem top, ttmem allocations.");
-    app.set_version_flag("--version", "ttmemd " TTMEM_VERSION);
+    app.set_version_flag("-V,--version", "ttmemd " TTMEM_VERSION);
     std::string config;
     std::string runtime_dir;
     std::string listen;
@@ -162,7 +162,7 @@ ParsedOptions parse_options(int argument_count, char** arguments) {
            "--log-events", log_events,
            "off, summary (processes, failures, gaps) or all (every event, one line per device) [summary]")
         ->type_name("LEVEL");
-    app.add_flag("--quiet", quiet, "write nothing to standard output");
+    app.add_flag("-q,--quiet", quiet, "write nothing to standard output");
     try {
         app.parse(argument_count, arguments);
     } catch (const CLI::ExtrasError&) {

@@ -61,6 +61,11 @@ TEST(Options, TheOldServersNameSelectsItsLog) {
     EXPECT_EQ(parse_options(1, arguments).options->log_events, EventLogLevel::all);
 }
 
+TEST(Options, QuietHasAShortName) {
+    EXPECT_TRUE(parse({"-q"}).options->quiet);
+    EXPECT_FALSE(parse({}).options->quiet);
+}
+
 TEST(Options, ListeningOnTheNetworkNeedsAToken) {
     EXPECT_FALSE(parse({"--listen", "0.0.0.0:9479"}).options);
     EXPECT_FALSE(parse({"--listen", "[::]:9479"}).options);

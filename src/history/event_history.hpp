@@ -18,6 +18,7 @@
 #include "census/figures.hpp"
 #include "history/followed_process.hpp"
 #include "history/log.hpp"
+#include "history/name_samples.hpp"
 #include "history/samples.hpp"
 
 namespace ttmem::history {
@@ -64,6 +65,9 @@ public:
 
     // Forgets ended processes whose records have all left the log.
     void forget_ended();
+
+    // It has a lock of its own.
+    NameSamples& name_samples() { return name_samples_; }
 
     bool is_empty() const { return processes_.empty(); }
     const Log& log() const { return log_; }
@@ -113,6 +117,7 @@ private:
     Log log_;
     FollowedProcesses processes_;
     Samples samples_;
+    NameSamples name_samples_;
 
     // Held briefly. May be taken while mutex_ is held; never take mutex_ while it is held.
     mutable std::mutex counters_mutex_;

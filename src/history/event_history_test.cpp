@@ -78,7 +78,8 @@ TEST_F(EventHistoryTest, ARecordHasTheDevicesOfItsSet) {
     history.add(1, process(7, ProcessSource::segment), Follower::StartPosition::present);
     write_allocation(64);
     history.follow();
-    EXPECT_THAT(history.find(1)->devices_of(*history.log().at(2)), ElementsAre(0, 1));
+    EXPECT_THAT(history.find(1)->devices_of(*history.log().at(2)),
+                ElementsAre(census::NumberedDevice{0, 0}, census::NumberedDevice{1, 1}));
     EXPECT_THAT(history.find(1)->devices_of(*history.log().at(1)), SizeIs(0)) << "a start has no set";
 }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <utility>
 
 namespace ttmem::history {
 
@@ -21,7 +22,7 @@ uint64_t FollowedProcess::follow(Log& log, census::DeviceIds& device_ids, uint64
     const uint64_t events = follower_.follow(*ledger_, log, max_events);
     if (log.newest() != before) {
         last_sequence_ = log.newest();
-        device_ids_ = census::device_ids_of(ledger_->devices(), identity_.uid, device_ids);
+        devices_ = census::number_devices(ledger_->devices(), identity_.uid, device_ids);
     }
     return events;
 }
@@ -42,16 +43,19 @@ std::optional<Difference> FollowedProcess::audit() {
     return difference;
 }
 
-std::vector<uint32_t> FollowedProcess::devices_of(const Record& record) const {
-    std::vector<uint32_t> result;
+std::vector<census::NumberedDevice> FollowedProcess::devices_of(const Record& record) const {
+    std::vector<census::NumberedDevice> result;
     const auto version = follower_.sets().version(record.set);
-    for (size_t entry = 0; version && entry < device_ids_.size(); ++entry) {
-        if ((version->members >> entry & 1) != 0 && device_ids_[entry]) {
-            result.push_back(*device_ids_[entry]);
+    for (size_t entry = 0; version && entry < devices_.size(); ++entry) {
+        if ((version->members >> entry & 1) != 0 && devices_[entry]) {
+            result.push_back(*devices_[entry]);
         }
     }
-    std::sort(result.begin(), result.end());
-    result.erase(std::unique(result.begin(), result.end()), result.end());
+    std::sort(result.begin(), result.end(), [](const auto& a, const auto& b) {
+        return std::pair(a.id, a.logical_id) < std::pair(b.id, b.logical_id);
+    });
+    const auto has_same_id = [](const auto& a, const auto& b) { return a.id == b.id; };
+    result.erase(std::unique(result.begin(), result.end(), has_same_id), result.end());
     return result;
 }
 

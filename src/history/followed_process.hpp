@@ -43,8 +43,8 @@ public:
     // Compares counters and ledger. Returns a difference that has just been confirmed.
     std::optional<Difference> audit();
 
-    // Ids of the devices of a record, in ascending order.
-    std::vector<uint32_t> devices_of(const Record& record) const;
+    // The devices of a record, by id.
+    std::vector<census::NumberedDevice> devices_of(const Record& record) const;
 
     // The label of a set, or the name of an allocation or a failure. Absent if the ledger has gone.
     std::optional<std::string> name_of(const Record& record) const;
@@ -57,7 +57,8 @@ private:
     std::weak_ptr<const segment::Reader> name_source_;  // a post-mortem may keep the ledger after stop()
     Follower follower_;
     Audit audit_;
-    std::vector<std::optional<uint32_t>> device_ids_;  // by entry of the device table of the process
+    std::vector<std::optional<census::NumberedDevice>>
+        devices_;  // by entry of the device table of the process
     bool has_defect_ = false;
     uint64_t last_sequence_ = 0;
 };

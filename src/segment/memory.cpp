@@ -19,7 +19,7 @@ namespace ttmem::segment {
 
 using base::Error;
 
-base::Expected<Memory> Memory::map(base::Descriptor file) {
+base::Expected<Memory> Memory::map(base::Descriptor file, std::shared_ptr<const void> mapping) {
     struct stat info {};
     if (fstat(file.get(), &info) != 0) {
         return base::error(Error::Code::failed, std::string("can't be looked at: ") + strerror(errno));
@@ -45,15 +45,18 @@ base::Expected<Memory> Memory::map(base::Descriptor file) {
     if (size < sizeof(Header) || size > kMaxSegmentBytes || size % kPage != 0) {
         return base::error(Error::Code::refused, "has a size that no segment has: " + std::to_string(size));
     }
-    void* map = mmap(nullptr, size, PROT_READ, MAP_SHARED, file.get(), 0);
-    if (map == MAP_FAILED) {
-        return base::error(Error::Code::failed, std::string("can't be mapped: ") + strerror(errno));
+    if (!mapping) {
+        void* map = mmap(nullptr, size, PROT_READ, MAP_SHARED, file.get(), 0);
+        if (map == MAP_FAILED) {
+            return base::error(Error::Code::failed, std::string("can't be mapped: ") + strerror(errno));
+        }
+        mapping = std::shared_ptr<const void>(map, [map, size](const void*) { munmap(map, size); });
     }
     Memory memory;
     memory.file_ = std::move(file);
-    memory.start_ = static_cast<const unsigned char*>(map);
+    memory.start_ = static_cast<const unsigned char*>(mapping.get());
     memory.size_ = size;
-    memory.mapped_ = true;
+    memory.mapping_ = std::move(mapping);
     memory.data_pages_ = std::make_unique<std::atomic<uint64_t>[]>(size / kPage / 64 + 1);
     return memory;
 }
@@ -71,15 +74,9 @@ Memory& Memory::operator=(Memory&& other) noexcept {
     std::swap(file_, other.file_);
     std::swap(start_, other.start_);
     std::swap(size_, other.size_);
-    std::swap(mapped_, other.mapped_);
+    std::swap(mapping_, other.mapping_);
     std::swap(data_pages_, other.data_pages_);
     return *this;
-}
-
-Memory::~Memory() {
-    if (mapped_) {
-        munmap(const_cast<unsigned char*>(start_), size_);
-    }
 }
 
 const unsigned char* Memory::at(uint64_t offset, uint64_t length) const {
@@ -110,7 +107,7 @@ uint64_t Memory::learn_data(uint64_t page, uint64_t end) const {
 
 uint64_t Memory::data_end(uint64_t offset, uint64_t limit) const {
     limit = std::min(limit, size_);
-    if (!mapped_ || offset >= limit) {
+    if (!mapping_ || offset >= limit) {
         return std::max(offset, limit);
     }
     uint64_t page = offset / kPage;
@@ -127,12 +124,12 @@ uint64_t Memory::data_end(uint64_t offset, uint64_t limit) const {
 
 uint64_t Memory::resident_bytes() const {
     struct stat info {};
-    return mapped_ && fstat(file_.get(), &info) == 0 ? static_cast<uint64_t>(info.st_blocks) * 512 : size_;
+    return mapping_ && fstat(file_.get(), &info) == 0 ? static_cast<uint64_t>(info.st_blocks) * 512 : size_;
 }
 
 uint64_t Memory::next_data(uint64_t offset, uint64_t limit) const {
     limit = std::min(limit, size_);
-    if (!mapped_ || offset >= limit) {
+    if (!mapping_ || offset >= limit) {
         return std::min(offset, limit);
     }
     const off_t found = lseek(file_.get(), static_cast<off_t>(offset), SEEK_DATA);

@@ -17,8 +17,9 @@ namespace ttmem::segment {
 
 class Memory {
 public:
-    // Maps a sealed memfd for reading; refuses a file that could shrink, and one that is too large or too small.
-    static base::Expected<Memory> map(base::Descriptor file);
+    // Maps a sealed memfd for reading; refuses a file that could shrink, and one that is too large or too small. A process that
+    // has mapped the whole file already shares that mapping, so that its pages count once.
+    static base::Expected<Memory> map(base::Descriptor file, std::shared_ptr<const void> mapping = nullptr);
 
     // Plain memory, for this process's own segment, tests and fuzzers. Must outlive this object.
     static Memory over(const void* start, size_t size);
@@ -27,7 +28,7 @@ public:
     Memory& operator=(Memory&& other) noexcept;
     Memory(const Memory&) = delete;
     Memory& operator=(const Memory&) = delete;
-    ~Memory();
+    ~Memory() = default;
 
     uint64_t size() const { return size_; }
 
@@ -52,7 +53,7 @@ private:
     base::Descriptor file_;
     const unsigned char* start_ = nullptr;
     uint64_t size_ = 0;
-    bool mapped_ = false;
+    std::shared_ptr<const void> mapping_;                  // null: plain memory
     std::unique_ptr<std::atomic<uint64_t>[]> data_pages_;  // one bit per page: known to hold data
 };
 

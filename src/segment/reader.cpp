@@ -70,8 +70,8 @@ uint64_t Cursor::lost() const {
                            [](uint64_t sum, auto& r) { return sum + r.lost; });
 }
 
-base::Expected<Reader> Reader::open(base::Descriptor file) {
-    auto memory = Memory::map(std::move(file));
+base::Expected<Reader> Reader::open(base::Descriptor file, std::shared_ptr<const void> mapping) {
+    auto memory = Memory::map(std::move(file), std::move(mapping));
     if (!memory) {
         return tl::unexpected(std::move(memory.error()));
     }

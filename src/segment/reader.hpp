@@ -71,7 +71,8 @@ using CoreMask = std::array<uint16_t, 16>;  // bit x of row y
 
 class Reader {
 public:
-    static base::Expected<Reader> open(base::Descriptor file);
+    // `mapping` is that of a process which has mapped the whole file already (Memory::map()).
+    static base::Expected<Reader> open(base::Descriptor file, std::shared_ptr<const void> mapping = nullptr);
     static base::Expected<Reader> over(const void* start, size_t size);
 
     // The process that the segment claims to belong to. Only the kernel knows whether that is true.

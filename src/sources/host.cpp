@@ -36,8 +36,8 @@ std::optional<std::shared_ptr<const base::Descriptor>> HostReader::handle_of(
 HostFacts HostReader::read() {
     HostFacts facts;
     if (const auto seen = driver_.read()) {
-        auto driver = std::make_shared<census::Driver>();
-        driver->devices = seen->devices;
+        auto driver = std::make_shared<census::Driver>(*seen);
+        driver->holders.clear();
         for (const census::Holder& holder : seen->holders) {
             if (auto handle = handle_of(holder.identity)) {
                 driver->holders.push_back(holder);
@@ -80,8 +80,8 @@ std::shared_ptr<const census::Driver> without_the_dead(const HostFacts& facts) {
     if (std::none_of(facts.holder_handles.begin(), facts.holder_handles.end(), has_ended)) {
         return facts.driver;
     }
-    auto driver = std::make_shared<census::Driver>();
-    driver->devices = facts.driver->devices;
+    auto driver = std::make_shared<census::Driver>(*facts.driver);
+    driver->holders.clear();
     for (size_t i = 0; i < facts.driver->holders.size(); ++i) {
         if (!has_ended(facts.holder_handles[i])) {
             driver->holders.push_back(facts.driver->holders[i]);

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <charconv>
 #include <cstring>
 #include <memory>
@@ -86,6 +87,11 @@ std::string user_name(uint32_t uid) {
 
 std::optional<std::string> ProcessFolder::read(const std::string& path) const {
     return read_at(folder_.get(), path);
+}
+
+bool ProcessFolder::is_denied(const std::string& path) const {
+    const base::Descriptor file(openat(folder_.get(), path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    return !file && (errno == EACCES || errno == EPERM);
 }
 
 std::optional<std::string> ProcessFolder::read_link(const std::string& path) const {

@@ -27,6 +27,8 @@ public:
     // Paths are relative: "stat", "fd/3".
     std::optional<std::string> read(const std::string& path) const;
     std::optional<std::string> read_link(const std::string& path) const;
+    // Whether this user may not read the folder.
+    bool is_denied(const std::string& path) const;
     // The numeric entries of a folder, sorted.
     std::vector<uint32_t> numbers_in(const std::string& path) const;
 

@@ -6,8 +6,10 @@
 
 #include <algorithm>
 
+#include "tui/lists.hpp"
 #include "tui/screens.hpp"
 #include "view/text/format.hpp"
+#include "view/text/parts.hpp"
 #include "view/text/tables.hpp"
 
 namespace ttmem::tui {
@@ -24,27 +26,33 @@ std::string title_of_list(const Model& model, const Ui& ui, const std::string& w
     const census::DeviceFigures* device = chosen_device(model, ui);
     text += ui.all_devices || device == nullptr ? ", all devices" : fmt::format(", device {}", device->id);
     text += ui.pid ? fmt::format(", process {} only", *ui.pid) : "";
-    return text + (ui.filter.empty() ? "" : fmt::format(", name contains '{}'", ui.filter));
+    text += ui.kind ? fmt::format(", {} only", census::name_of(*ui.kind)) : "";
+    text += ui.sort != census::Sort::used ? fmt::format(", by {}", census::name_of(ui.sort)) : "";
+    text += ui.is_reverse() ? ", reversed" : "";
+    return text + (ui.filter().empty() ? "" : fmt::format(", name contains '{}'", ui.filter()));
 }
 
-void draw_list(const std::string& title, const view::Text& table, size_t count, const Ui& ui, Canvas& canvas,
-               const Area& area) {
-    canvas.put(area.row, area.column, view::cut_end(title, static_cast<size_t>(area.columns)),
+struct TitledTable {
+    std::string title;
+    view::Text table;
+    size_t rows = 0;
+    view::Hidden hidden;
+    const char* empty_note = "No matching allocations.";
+};
+
+void draw_list(const TitledTable& shown, const Model& model, const Ui& ui, Canvas& canvas, const Area& area) {
+    canvas.put(area.row, area.column, view::cut_end(shown.title, static_cast<size_t>(area.columns)),
                CellStyle::title);
-    const Area list = area.below(1);
-    if (count == 0) {
-        return put_note(canvas, list, "No matching allocations.");
+    Area list = area.below(1);
+    const std::string not_listed = view::hidden_line(shown.hidden);
+    if (shown.rows == 0) {
+        return put_note(canvas, list, view::empty_list_text(shown.empty_note, not_listed));
     }
-    const auto rows = static_cast<size_t>(std::max(list.rows - 1, 0));
-    put_table(canvas, list, table, std::min(ui.scroll, count - std::min(count, rows)));
-}
-
-uint64_t used_bytes(const std::vector<census::Group>& groups) {
-    uint64_t sum = 0;
-    for (const census::Group& group : groups) {
-        sum += group.used;
+    if (!not_listed.empty()) {
+        canvas.put(list.row, list.column, "Not listed: " + not_listed + ".", CellStyle::warn, list.columns);
+        list = list.below(1);
     }
-    return sum;
+    put_list(canvas, list, shown.table, shown.rows, selected_row(model, ui));
 }
 
 void draw_groups(const view::GroupView& view, const Model& model, const Ui& ui, Canvas& canvas,
@@ -53,21 +61,56 @@ void draw_groups(const view::GroupView& view, const Model& model, const Ui& ui, 
         "{} in {} by {}", view::format_count(view.allocations, "live allocation", "live allocations"),
         view::format_count(view.total, "group", "groups"), census::name_of(view.group));
     if (ui.mark_ns && view.left_out() == 0) {
-        what += fmt::format(", {} more", view::format_bytes(used_bytes(view.groups)));
+        what += fmt::format(", {} more", view::sums_text(view.groups));
     }
-    draw_list(title_of_list(model, ui, what),
-              view::group_table(view.groups, view.group, style_for(canvas, area)), view.groups.size(), ui,
-              canvas, area);
+    draw_list({title_of_list(model, ui, what),
+               view::group_table(view.groups, view.group, view::sums_of(view), style_for(canvas, area)),
+               view.groups.size(), view.hidden},
+              model, ui, canvas, area);
+}
+
+void draw_tree(const view::GroupView& view, const Model& model, const Ui& ui, Canvas& canvas,
+               const Area& area) {
+    std::vector<census::Group> groups;
+    for (const ScopeRow& row : listed_scopes(model, ui)) {
+        groups.push_back(row.sums);
+        const std::string mark = !row.has_children ? "  " : row.is_closed ? "+ " : "- ";
+        groups.back().key =
+            std::string(2 * row.depth, ' ') + mark + (row.path.empty() ? "(no name)" : row.sums.key);
+    }
+    std::string what =
+        fmt::format("{} in a tree of scopes",
+                    view::format_count(view.allocations, "live allocation", "live allocations"));
+    if (view.left_out() != 0) {
+        what += fmt::format(", without {}", view::format_count(view.left_out(), "small name", "small names"));
+    }
+    draw_list({title_of_list(model, ui, what),
+               view::group_table(groups, census::GroupBy::name, view::sums_of(view), style_for(canvas, area)),
+               groups.size(), view.hidden},
+              model, ui, canvas, area);
 }
 
 void draw_single_allocations(const view::AllocationView& view, const Model& model, const Ui& ui,
                              Canvas& canvas, const Area& area) {
-    const std::string what =
-        fmt::format("{} by {}", view::format_count(view.total, "live allocation", "live allocations"),
-                    census::name_of(view.sort));
-    draw_list(title_of_list(model, ui, what),
-              view::allocation_table(view.allocations, style_for(canvas, area)), view.allocations.size(), ui,
-              canvas, area);
+    const std::string what = view::format_count(view.total, "live allocation", "live allocations");
+    draw_list(
+        {title_of_list(model, ui, what), view::allocation_table(view.allocations, style_for(canvas, area)),
+         view.allocations.size(), view.hidden},
+        model, ui, canvas, area);
+}
+
+void draw_growth(const view::GrowthView& view, const Model& model, const Ui& ui, Canvas& canvas,
+                 const Area& area) {
+    std::vector<view::NameGrowth> names;
+    for (const view::NameGrowth* name : listed_growth(model, ui)) {
+        names.push_back(*name);
+    }
+    std::string title = view::growth_title(view);
+    title += ui.pid ? fmt::format(", process {} only", *ui.pid) : "";
+    title += ui.filter().empty() ? "" : fmt::format(", name contains '{}'", ui.filter());
+    draw_list({title, view::growth_table(names, style_for(canvas, area)), names.size(), view.hidden,
+               "Nothing has grown or shrunk."},
+              model, ui, canvas, area);
 }
 
 }  // namespace
@@ -76,10 +119,15 @@ void draw_allocations(const Model& model, const Ui& ui, Canvas& canvas, const Ar
     if (!model.problem().empty()) {
         return put_note(canvas, area, model.problem());
     }
-    if (const auto* groups = model.answer<view::GroupView>()) {
-        return draw_groups(*groups, model, ui, canvas, area);
+    if (const auto* growth = model.answer<view::GrowthView>(); growth != nullptr && ui.growth) {
+        return draw_growth(*growth, model, ui, canvas, area);
     }
-    if (const auto* list = model.answer<view::AllocationView>()) {
+    if (const auto* groups = model.answer<view::GroupView>(); groups != nullptr && ui.group && !ui.growth) {
+        return ui.tree && ui.group == census::GroupBy::name && groups->group == census::GroupBy::name
+                   ? draw_tree(*groups, model, ui, canvas, area)
+                   : draw_groups(*groups, model, ui, canvas, area);
+    }
+    if (const auto* list = model.answer<view::AllocationView>(); list != nullptr && !ui.group && !ui.growth) {
         return draw_single_allocations(*list, model, ui, canvas, area);
     }
     put_note(canvas, area, kWaiting);

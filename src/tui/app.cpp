@@ -142,7 +142,7 @@ private:
             case AppRequest::set_mark:
                 ui_.mark_ns = base::monotonic_ns();
                 ui_.mark_time_ns = base::realtime_ns();
-                ui_.scroll = 0;
+                ui_.cursor = {};
                 ui_.message = "Mark set: only newer allocations are shown. M clears the mark.";
                 break;
         }

@@ -86,6 +86,10 @@ std::vector<KindRow> rows_of(const DeviceFigures& device) {
           Title{Kind::kernel, "Kernels"}, Title{Kind::l1_small, "L1_SMALL"}, Title{Kind::trace, "Trace"}}) {
         const MemoryFigures& memory = device.memory[index_of(title.kind)];
         rows.push_back(row_of(title.text, memory));
+        // Circular buffers and kernels lie in L1 and have no region of their own.
+        if (title.kind == Kind::cb || title.kind == Kind::kernel) {
+            rows.back().capacity = device.memory[index_of(Kind::l1)].capacity;
+        }
         rows.back().details =
             title.kind == Kind::kernel && memory.is_known ? kernels_by_type(device) : details_of(memory);
     }
@@ -117,6 +121,48 @@ void draw_row(const KindRow& kind, int bar_width, Canvas& canvas, int row, const
     canvas.put(row, column, kind.peak, CellStyle::plain, area.column + area.columns - column);
 }
 
+// Returns the number of rows that it took.
+int draw_section(const DeviceFigures& device, bool has_details, Canvas& canvas, const Area& area) {
+    canvas.put(area.row, area.column, title_of(device) + ": Memory Breakdown", CellStyle::title,
+               area.columns);
+    const int bar_width = std::clamp(area.columns - 2 - kTitleWidth - kAmountWidth - 8 - 18, 6, 60);
+    int row = area.row + 1;
+    for (const KindRow& kind : rows_of(device)) {
+        if (row < area.end_row()) {
+            draw_row(kind, bar_width, canvas, row++, area);
+        }
+        // The types of kernels are shown at every size.
+        if ((has_details || kind.title == "Kernels") && !kind.details.empty() && row < area.end_row()) {
+            canvas.put(row++, area.column + 2 + kTitleWidth, kind.details, CellStyle::dim,
+                       area.columns - kTitleWidth - 2);
+        }
+    }
+    return row - area.row;
+}
+
+// The sections of all devices, as many as fit, from the chosen one on.
+void draw_sections(const std::vector<DeviceFigures>& devices, size_t first, Canvas& canvas,
+                   const Area& area) {
+    constexpr int kRows = 10;  // with a blank line
+    constexpr int kLeastColumns = 90;
+    const int across = std::max(area.columns / kLeastColumns, 1);
+    const int down = std::max(area.rows / kRows, 1);  // the last one has no blank line
+    const auto count = static_cast<int>(devices.size());
+    const int shown = std::min(across * down, count);
+    canvas.put(area.row, area.column,
+               shown == count ? fmt::format("All {} devices", count)
+                              : fmt::format("{} of {} devices, from device {} on; d moves on", shown, count,
+                                            devices[first].id),
+               shown == count ? CellStyle::dim : CellStyle::warn, area.columns);
+    const int width = area.columns / across;
+    for (int i = 0; i < shown; ++i) {
+        const int row = area.row + 1 + i / across * kRows;
+        draw_section(
+            devices[(first + static_cast<size_t>(i)) % devices.size()], false, canvas,
+            {row, area.column + i % across * width, std::min(kRows - 1, area.end_row() - row), width});
+    }
+}
+
 }  // namespace
 
 void draw_breakdown(const Model& model, const Ui& ui, Canvas& canvas, const Area& area) {
@@ -124,25 +170,15 @@ void draw_breakdown(const Model& model, const Ui& ui, Canvas& canvas, const Area
     if (device == nullptr) {
         return put_note(canvas, area, kNoDevices);
     }
-    canvas.put(area.row, area.column, title_of(*device) + ": Memory Breakdown", CellStyle::title);
-    const int bar_width = std::clamp(area.columns - 2 - kTitleWidth - kAmountWidth - 8 - 18, 6, 60);
-    const std::vector<KindRow> rows = rows_of(*device);
+    if (ui.all_sections) {
+        const auto& devices = model.status()->figures.devices;
+        return draw_sections(devices, static_cast<size_t>(device - devices.data()), canvas, area);
+    }
     // The grid of cores has precedence over the details.
     constexpr int kRowsOfCores = 13;
-    const bool has_room = area.rows > 2 * static_cast<int>(rows.size()) + kRowsOfCores;
-    int row = area.row + 1;
-    for (const KindRow& kind : rows) {
-        if (row < area.end_row()) {
-            draw_row(kind, bar_width, canvas, row++, area);
-        }
-        // The types of kernels are shown at every size.
-        const bool has_details = has_room || kind.title == "Kernels";
-        if (has_details && !kind.details.empty() && row < area.end_row()) {
-            canvas.put(row++, area.column + 2 + kTitleWidth, kind.details, CellStyle::dim,
-                       area.columns - kTitleWidth - 2);
-        }
-    }
-    draw_cores(model, *device, canvas, area.below(row - area.row));
+    constexpr int kRowsWithDetails = 14;
+    const int rows = draw_section(*device, area.rows > kRowsWithDetails + kRowsOfCores, canvas, area);
+    draw_cores(model, *device, canvas, area.below(rows));
 }
 
 }  // namespace ttmem::tui

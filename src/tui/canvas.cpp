@@ -29,12 +29,12 @@ char32_t ascii_of(char32_t character) {
     struct Pair {
         char32_t from, to;
     };
-    constexpr Pair kPairs[] = {{U'█', U'#'}, {U'▓', U'#'}, {U'▒', U'+'}, {U'░', U'.'}, {U'─', U'-'},
-                               {U'│', U'|'}, {U'┌', U'+'}, {U'┐', U'+'}, {U'└', U'+'}, {U'┘', U'+'},
-                               {U'├', U'+'}, {U'┤', U'+'}, {U'┬', U'+'}, {U'┴', U'+'}, {U'▲', U'^'},
-                               {U'▼', U'v'}, {U'✗', U'x'}, {U'≈', U'~'}, {U'▶', U'>'}, {U'●', U'*'},
-                               {U'·', U'.'}, {U'▁', U'_'}, {U'▂', U'.'}, {U'▃', U':'}, {U'▄', U'-'},
-                               {U'▅', U'='}, {U'▆', U'+'}, {U'▇', U'*'}, {U'°', U' '}, {U'≥', U'>'}};
+    constexpr Pair kPairs[] = {
+        {U'█', U'#'}, {U'▓', U'#'}, {U'▒', U'+'}, {U'░', U'.'}, {U'─', U'-'}, {U'│', U'|'}, {U'┌', U'+'},
+        {U'┐', U'+'}, {U'└', U'+'}, {U'┘', U'+'}, {U'├', U'+'}, {U'┤', U'+'}, {U'┬', U'+'}, {U'┴', U'+'},
+        {U'▲', U'^'}, {U'▼', U'v'}, {U'✗', U'x'}, {U'≈', U'~'}, {U'▶', U'>'}, {U'●', U'*'}, {U'·', U'.'},
+        {U'▁', U'_'}, {U'▂', U'.'}, {U'▃', U':'}, {U'▄', U'-'}, {U'▅', U'='}, {U'▆', U'+'}, {U'▇', U'*'},
+        {U'▏', U'-'}, {U'°', U' '}, {U'≥', U'>'}};
     if (character < 0x80) {
         return character;
     }
@@ -48,7 +48,7 @@ char32_t ascii_of(char32_t character) {
 
 // Bars are drawn with block characters.
 char32_t bar_character(char32_t character) {
-    return character == U'#' ? U'█' : character == U'.' ? U'░' : character;
+    return character == U'#' ? U'█' : character == U'-' ? U'▏' : character == U'.' ? U'░' : character;
 }
 
 }  // namespace
@@ -185,6 +185,14 @@ void Canvas::box(int row, int column, Size size, std::string_view title, CellSty
     }
 }
 
+std::optional<CanvasHit> Canvas::hit_at(int row, int column) const {
+    // What was drawn last is on top.
+    const auto found = std::find_if(hits_.rbegin(), hits_.rend(), [&](const HitArea& area) {
+        return area.row == row && column >= area.column && column < area.column + area.count;
+    });
+    return found == hits_.rend() ? std::nullopt : std::optional(found->hit);
+}
+
 std::string Canvas::line(int row) const {
     std::string text;
     for (int column = 0; column < size_.columns; ++column) {
@@ -197,7 +205,7 @@ std::string Canvas::line(int row) const {
 }
 
 std::string Canvas::styles(int row) const {
-    constexpr std::string_view kStyleLetters = ".TdgwbBksS";
+    constexpr std::string_view kStyleLetters = ".TdgwbBksSa";
     static_assert(kStyleLetters.size() == kCellStyles);
     std::string text;
     for (int column = 0; column < size_.columns; ++column) {

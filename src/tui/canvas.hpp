@@ -6,6 +6,7 @@
 
 #include <cassert>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,8 +15,8 @@
 
 namespace ttmem::tui {
 
-enum class CellStyle : uint8_t { plain, title, dim, good, warn, bad, bar, key, selected, stale };
-constexpr size_t kCellStyles = 10;
+enum class CellStyle : uint8_t { plain, title, dim, good, warn, bad, bar, key, selected, stale, accent };
+constexpr size_t kCellStyles = 11;
 
 CellStyle style_of(view::Tone tone);
 
@@ -35,6 +36,16 @@ struct ScreenCell {
     CellStyle style = CellStyle::plain;
 
     bool operator==(const ScreenCell&) const = default;
+};
+
+// What a click on a cell means: a screen, a device, or a row of the visible list.
+struct CanvasHit {
+    enum class What : uint8_t { screen, device, row };
+
+    What what = What::row;
+    uint32_t number = 0;
+
+    bool operator==(const CanvasHit&) const = default;
 };
 
 class Canvas {
@@ -64,6 +75,12 @@ public:
     // A frame with a title in its upper line.
     void box(int row, int column, Size size, std::string_view title, CellStyle style = CellStyle::dim);
 
+    // Makes cells clickable.
+    void add_hit(int row, int column, int count, CanvasHit hit) {
+        hits_.push_back({row, column, count, hit});
+    }
+    std::optional<CanvasHit> hit_at(int row, int column) const;
+
     const ScreenCell& at(int row, int column) const { return cells_[index(row, column)]; }
 
     // A row as UTF-8, without spaces at its end.
@@ -87,9 +104,19 @@ private:
     int put_shape(int row, int column, std::string_view text, CellStyle style, view::Shape shape,
                   int end_column);
 
+    struct HitArea {
+        int row;
+        int column;
+        int count;
+        CanvasHit hit;
+
+        bool operator==(const HitArea&) const = default;
+    };
+
     Size size_;
     Glyphs glyphs_;
     std::vector<ScreenCell> cells_;
+    std::vector<HitArea> hits_;
 };
 
 // As UTF-8.

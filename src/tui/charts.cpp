@@ -19,7 +19,8 @@ namespace {
 using census::DeviceFigures;
 using census::Kind;
 
-constexpr int kAxisWidth = 10;  // the amounts at the left
+constexpr int kPercentAxisWidth = 6;  // "100%" at the left
+constexpr int kAmountAxisWidth = 10;
 
 struct TimeRange {
     uint64_t from_ns = 0;
@@ -38,18 +39,29 @@ struct ChartSeries {
     const Track* track = nullptr;
     std::optional<uint64_t> capacity;
     std::optional<uint64_t> now;
+
+    bool has_capacity() const { return capacity.value_or(0) != 0; }
+    int axis_width() const { return has_capacity() ? kPercentAxisWidth : kAmountAxisWidth; }
 };
 
-// The top of the scale: the capacity, halved while the highest value still fits. Without a capacity, the highest value.
-double scale_top(const ChartSeries& series, double highest) {
-    if (!series.capacity || *series.capacity == 0) {
+// The top of the scale: the capacity, or the capacity halved while the highest value still fits. Without a capacity, the highest
+// value.
+double scale_top(const ChartSeries& series, double highest, ChartScale scale) {
+    if (!series.has_capacity()) {
         return std::max(highest, 1.0);
     }
     auto top = static_cast<double>(*series.capacity);
-    for (int i = 0; i < 10 && highest * 1.05 < top / 2; ++i) {
+    for (int i = 0; scale == ChartScale::values && i < 6 && highest * 1.05 < top / 2; ++i) {
         top /= 2;
     }
     return std::max(top, highest);
+}
+
+// "25%" of the capacity; without one, an amount.
+std::string scale_text(const ChartSeries& series, double value) {
+    return series.has_capacity()
+               ? fmt::format("{:.3g}%", std::round(value / static_cast<double>(*series.capacity) * 1000) / 10)
+               : view::format_bytes(static_cast<uint64_t>(value));
 }
 
 // Fills the area below the values. A braille character has two by four dots.
@@ -80,7 +92,8 @@ void draw_dots(const std::vector<std::optional<double>>& values, double top, Cel
     }
 }
 
-void draw_series(const ChartSeries& series, const TimeRange& range, Canvas& canvas, const Area& area) {
+void draw_series(const ChartSeries& series, const TimeRange& range, ChartScale scale, Canvas& canvas,
+                 const Area& area) {
     std::string title = series.title + " ";
     if (series.now) {
         title += view::format_bytes(*series.now);
@@ -91,7 +104,8 @@ void draw_series(const ChartSeries& series, const TimeRange& range, Canvas& canv
         title += "unknown";
     }
     canvas.put(area.row, area.column, title, CellStyle::title, area.columns);
-    const Area plot{area.row + 1, area.column + kAxisWidth, area.rows - 1, area.columns - kAxisWidth};
+    const Area plot{area.row + 1, area.column + series.axis_width(), area.rows - 1,
+                    area.columns - series.axis_width()};
     if (plot.rows < 1 || plot.columns < 4 || series.track == nullptr) {
         return;
     }
@@ -101,10 +115,11 @@ void draw_series(const ChartSeries& series, const TimeRange& range, Canvas& canv
     for (const auto& value : values) {
         highest = std::max(highest, value.value_or(0));
     }
-    const double top = scale_top(series, highest);
-    canvas.put_right(plot.row, plot.column - 1, view::format_bytes(static_cast<uint64_t>(top)),
-                     CellStyle::dim);
-    canvas.put_right(plot.end_row() - 1, plot.column - 1, "0 B", CellStyle::dim);
+    const double top = scale_top(series, highest, scale);
+    if (plot.rows > 1) {
+        canvas.put_right(plot.end_row() - 1, plot.column - 1, scale_text(series, 0), CellStyle::dim);
+    }
+    canvas.put_right(plot.row, plot.column - 1, scale_text(series, top), CellStyle::dim);
     for (int row = plot.row; row < plot.end_row(); ++row) {
         canvas.fill(row, plot.column - 1, 1, U'│', CellStyle::dim);
     }
@@ -132,41 +147,59 @@ MarkSymbol symbol_of(ChartMark::Cause cause) {
     return {U'?', CellStyle::plain, ""};
 }
 
-// Below the charts: the marks and the times.
-void draw_axis(const Model& model, const TimeRange& range, Canvas& canvas, int row, const Area& area) {
-    const int left = area.column + kAxisWidth;
-    const int width = area.columns - kAxisWidth;
+// Below a chart: the marks and, in the next row or between them, the times.
+void draw_axis(const Model& model, const TimeRange& range, int rows, Canvas& canvas, const Area& area) {
+    const int left = area.column;
+    const int width = area.columns;
     if (width < 4) {
         return;
     }
-    canvas.fill(row, left, width, U'─', CellStyle::dim);
+    canvas.fill(area.row, left, width, U'─', CellStyle::dim);
+    const uint64_t length = range.to_ns - range.from_ns;
+    const int times = area.row + rows - 1;
+    canvas.put(times, left, "-" + view::format_age(length), CellStyle::dim);
+    if (rows > 1) {
+        canvas.put(times, left + width / 2 - 2, "-" + view::format_age(length / 2), CellStyle::dim);
+    }
+    canvas.put_right(times, left + width, "now", CellStyle::dim);
     // The least important first, so that it does not hide the others.
     for (const ChartMark::Cause cause : {ChartMark::Cause::start, ChartMark::Cause::gap,
                                          ChartMark::Cause::death, ChartMark::Cause::failure}) {
         for (const ChartMark& mark : model.marks()) {
             if (mark.cause == cause && mark.time_ns >= range.from_ns && mark.time_ns <= range.to_ns) {
                 const double share = static_cast<double>(mark.time_ns - range.from_ns) /
-                                     static_cast<double>(std::max<uint64_t>(range.to_ns - range.from_ns, 1));
+                                     static_cast<double>(std::max<uint64_t>(length, 1));
                 const MarkSymbol symbol = symbol_of(cause);
-                canvas.fill(row, left + std::min(static_cast<int>(share * width), width - 1), 1,
+                canvas.fill(area.row, left + std::min(static_cast<int>(share * width), width - 1), 1,
                             symbol.character, symbol.style);
             }
         }
     }
-    const uint64_t length = range.to_ns - range.from_ns;
-    canvas.put(row + 1, left, "-" + view::format_age(length), CellStyle::dim);
-    canvas.put(row + 1, left + width / 2 - 2, "-" + view::format_age(length / 2), CellStyle::dim);
-    canvas.put_right(row + 1, left + width, "now", CellStyle::dim);
 }
 
 void draw_legend(Canvas& canvas, int row, const Area& area) {
-    int column = area.column + kAxisWidth;
+    int column = area.column + kPercentAxisWidth;
     for (const ChartMark::Cause cause : {ChartMark::Cause::start, ChartMark::Cause::death,
                                          ChartMark::Cause::failure, ChartMark::Cause::gap}) {
         const MarkSymbol symbol = symbol_of(cause);
         canvas.fill(row, column, 1, symbol.character, symbol.style);
         column = canvas.put(row, column + 2, symbol.meaning, CellStyle::dim) + 3;
     }
+}
+
+ChartSeries dram_series(const Model& model, const DeviceFigures& device, std::string title) {
+    const auto found = model.tracks().find(device.id);
+    const census::MemoryFigures& dram = device.memory[index_of(Kind::dram)];
+    return {std::move(title), found == model.tracks().end() ? nullptr : &found->second.dram,
+            dram.is_known ? dram.capacity : std::nullopt,
+            dram.is_known ? std::optional(dram.used) : std::nullopt};
+}
+
+ChartSeries l1_series(const Model& model, const DeviceFigures& device) {
+    const auto found = model.tracks().find(device.id);
+    const census::WorstCore& l1 = device.l1_worst_core;
+    return {"L1 core", found == model.tracks().end() ? nullptr : &found->second.l1_core,
+            l1.used ? l1.capacity : std::nullopt, l1.used};
 }
 
 void draw_device(const Model& model, const Ui& ui, const DeviceFigures& device, bool with_legend,
@@ -178,25 +211,35 @@ void draw_device(const Model& model, const Ui& ui, const DeviceFigures& device, 
     if (each < 2) {
         return;
     }
-    const auto found = model.tracks().find(device.id);
-    const DeviceTracks* tracks = found == model.tracks().end() ? nullptr : &found->second;
-    const census::MemoryFigures& dram = device.memory[index_of(Kind::dram)];
-    const census::WorstCore& l1 = device.l1_worst_core;
     const TimeRange range = range_of(model, ui);
-    draw_series(
-        {"DRAM", tracks == nullptr ? nullptr : &tracks->dram, dram.is_known ? dram.capacity : std::nullopt,
-         dram.is_known ? std::optional(dram.used) : std::nullopt},
-        range, canvas, {inner.row, inner.column, inner.rows - foot_rows - each, inner.columns});
-    draw_series({"L1 core", tracks == nullptr ? nullptr : &tracks->l1_core,
-                 l1.used ? l1.capacity : std::nullopt, l1.used},
-                range, canvas, {inner.end_row() - foot_rows - each, inner.column, each, inner.columns});
-    draw_axis(model, range, canvas, inner.end_row() - foot_rows, inner);
+    const ChartSeries l1 = l1_series(model, device);
+    draw_series(dram_series(model, device, "DRAM"), range, ui.scale, canvas,
+                {inner.row, inner.column, inner.rows - foot_rows - each, inner.columns});
+    draw_series(l1, range, ui.scale, canvas,
+                {inner.end_row() - foot_rows - each, inner.column, each, inner.columns});
+    draw_axis(
+        model, range, 2, canvas,
+        {inner.end_row() - foot_rows, inner.column + l1.axis_width(), 2, inner.columns - l1.axis_width()});
     if (with_legend) {
         draw_legend(canvas, inner.end_row() - 1, inner);
     }
 }
 
 }  // namespace
+
+void draw_charts_of(const Model& model, const Ui& ui, const DeviceFigures& device, Canvas& canvas,
+                    const Area& area) {
+    const TimeRange range = range_of(model, ui);
+    const int width = area.columns / 2;
+    int column = area.column;
+    for (const ChartSeries& series :
+         {dram_series(model, device, fmt::format("Device {} DRAM", device.id)), l1_series(model, device)}) {
+        draw_series(series, range, ui.scale, canvas, {area.row, column, area.rows - 1, width - 1});
+        draw_axis(model, range, 1, canvas,
+                  {area.end_row() - 1, column + series.axis_width(), 1, width - 1 - series.axis_width()});
+        column += width;
+    }
+}
 
 void draw_charts(const Model& model, const Ui& ui, Canvas& canvas, const Area& area) {
     const DeviceFigures* device = chosen_device(model, ui);
@@ -220,8 +263,14 @@ void draw_charts(const Model& model, const Ui& ui, Canvas& canvas, const Area& a
     }
     const int down = std::min((count + across - 1) / across, most_down);
     const int width = area.columns / across;
-    const int height = area.rows / down;
-    for (int i = 0; i < std::min(across * down, count); ++i) {
+    const int shown = std::min(across * down, count);
+    const int height = (shown < count ? area.rows - 1 : area.rows) / down;
+    if (shown < count) {
+        canvas.put(area.end_row() - 1, area.column,
+                   fmt::format("{} of {} devices, from device {} on; d moves on", shown, count, device->id),
+                   CellStyle::warn, area.columns);
+    }
+    for (int i = 0; i < shown; ++i) {
         const size_t at = (first + static_cast<size_t>(i)) % devices.size();
         draw_device(model, ui, devices[at], false, canvas,
                     {area.row + i / across * height, area.column + i % across * width, height, width});

@@ -19,11 +19,6 @@ using census::CoreFigures;
 constexpr int kRowNumberWidth = 4;
 constexpr int kPercentWidth = 4;  // " 53%"
 
-char32_t heat_character(double share) {
-    constexpr std::array<char32_t, 4> kHeat = {U'░', U'▒', U'▓', U'█'};
-    return kHeat[std::min(static_cast<size_t>(share * 4), size_t{3})];
-}
-
 void draw_core(const CoreFigures& figures, uint64_t capacity, bool is_fullest, int blocks, int row,
                int column, Canvas& canvas) {
     const uint64_t used = figures.used.value_or(0);
@@ -40,7 +35,7 @@ void draw_core(const CoreFigures& figures, uint64_t capacity, bool is_fullest, i
 
 void draw_cores(const Model& model, const census::DeviceFigures& device, Canvas& canvas, const Area& area) {
     const auto* view = model.answer<view::CoreView>();
-    if (view == nullptr || view->device != std::to_string(device.id) || view->grid.cores.empty() ||
+    if (view == nullptr || view->device != device.id || view->grid.cores.empty() ||
         view->grid.capacity.value_or(0) == 0 || area.rows < 3) {
         return;
     }

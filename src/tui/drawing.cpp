@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cassert>
 
 #include "view/text/format.hpp"
@@ -14,6 +15,7 @@ view::Style style_for(const Canvas& canvas, const Area& area) {
     view::Style style;
     style.width = static_cast<size_t>(std::max(area.columns, 1));
     style.utf8 = canvas.glyphs() == Glyphs::utf8;
+    style.names_left_out = false;
     return style;
 }
 
@@ -40,6 +42,17 @@ void put_table(Canvas& canvas, const Area& area, const view::Text& table, size_t
     if (selected && *selected >= scroll && *selected - scroll + 1 < static_cast<size_t>(area.rows)) {
         canvas.paint(area.row + 1 + static_cast<int>(*selected - scroll), area.column, area.columns,
                      CellStyle::selected);
+    }
+}
+
+void put_list(Canvas& canvas, const Area& area, const view::Text& table, size_t count,
+              std::optional<size_t> selected) {
+    const auto rows = static_cast<size_t>(std::max(area.rows - 1, 0));
+    const size_t first = scroll_to(std::min(selected.value_or(0), count), rows, count);
+    put_table(canvas, area, table, first, selected);
+    for (size_t i = 0; i < rows && first + i < count; ++i) {
+        canvas.add_hit(area.row + 1 + static_cast<int>(i), area.column, area.columns,
+                       {CanvasHit::What::row, static_cast<uint32_t>(first + i)});
     }
 }
 
@@ -74,6 +87,11 @@ std::string title_of(const census::DeviceFigures& device) {
         about += word ? (about.empty() ? "" : ", ") + *word : "";
     }
     return fmt::format("Device {}{}", device.id, about.empty() ? "" : " (" + about + ")");
+}
+
+char32_t heat_character(double share) {
+    constexpr std::array<char32_t, 4> kHeat = {U'░', U'▒', U'▓', U'█'};
+    return kHeat[std::min(static_cast<size_t>(std::max(share, 0.0) * 4), size_t{3})];
 }
 
 std::string sparkline(const Track& track, uint64_t from_ns, uint64_t to_ns, size_t width) {

@@ -41,6 +41,10 @@ void put_scrolled(Canvas& canvas, const Area& area, const view::Text& text, size
 void put_table(Canvas& canvas, const Area& area, const view::Text& table, size_t scroll,
                std::optional<size_t> selected = std::nullopt);
 
+// The same for a list of `count` rows: scrolled so that the selected row is visible.
+void put_list(Canvas& canvas, const Area& area, const view::Text& table, size_t count,
+              std::optional<size_t> selected);
+
 // The first row to show so that the selected one is visible.
 size_t scroll_to(size_t selected, size_t visible_rows, size_t count);
 
@@ -50,6 +54,9 @@ void put_note(Canvas& canvas, const Area& area, std::string_view text);
 
 // "Device 3 (n300, wormhole_b0)".
 std::string title_of(const census::DeviceFigures& device);
+
+// The denser, the higher the share: of cells in a heat map.
+char32_t heat_character(double share);
 
 // A chart of one row: eight steps from the lowest to the highest value.
 std::string sparkline(const Track& track, uint64_t from_ns, uint64_t to_ns, size_t width);

@@ -6,8 +6,10 @@
 
 #include <algorithm>
 
+#include "tui/lists.hpp"
 #include "tui/screens.hpp"
 #include "view/text/format.hpp"
+#include "view/text/parts.hpp"
 #include "view/text/screens.hpp"
 
 namespace ttmem::tui {
@@ -40,35 +42,38 @@ void draw_events(const Model& model, const Ui& ui, Canvas& canvas, const Area& a
     if (model.events().empty() && !model.problem().empty()) {
         return put_note(canvas, area, model.problem());
     }
-    const view::Style style{.width = static_cast<size_t>(area.columns)};
-    // From the newest back to the first visible one.
+    const view::Style style{.width = static_cast<size_t>(area.columns), .names_left_out = false};
     const auto rows = static_cast<size_t>(std::max(area.rows - 1, 0));
-    std::vector<std::pair<std::string, CellStyle>> lines;
-    for (auto event = model.events().rbegin();
-         event != model.events().rend() && lines.size() < rows + ui.scroll; ++event) {
-        if (ui.paused && event->sequence > ui.paused_at) {
-            continue;
-        }
-        std::string line = view::event_line(*event, style).plain();
-        if (ui.event_filter.empty() || line.find(ui.event_filter) != std::string::npos) {
-            lines.emplace_back(std::move(line), style_of_event(*event));
-        }
-    }
-    std::reverse(lines.begin(), lines.end());
-    std::string title = fmt::format(
-        "Events{}{}", ui.event_filter.empty() ? "" : fmt::format(" containing '{}'", ui.event_filter),
-        ui.paused ? ", paused" : "");
+    const std::vector<const view::EventView*> events = listed_events(model, ui);
+    const auto selected = selected_row(model, ui);
+    std::string title =
+        fmt::format("Events{}{}", ui.filter().empty() ? "" : fmt::format(" containing '{}'", ui.filter()),
+                    ui.paused ? ", paused" : "");
     title += model.events_missed() != 0
                  ? fmt::format(" ({} skipped)", view::format_count(model.events_missed(), "event", "events"))
                  : "";
+    title += model.events_hidden() != 0 ? fmt::format(" ({} of other users not shown)", model.events_hidden())
+                                        : "";
     canvas.put(area.row, area.column, title, ui.paused ? CellStyle::warn : CellStyle::title, area.columns);
     const Area list = area.below(1);
-    if (lines.empty()) {
-        return put_note(canvas, list, ui.event_filter.empty() ? "No events yet." : "No matching events.");
+    if (events.empty()) {
+        return put_note(canvas, list,
+                        view::empty_list_text(ui.filter().empty() ? "No events yet." : "No matching events.",
+                                              view::hidden_events_line(model.events_hidden())));
     }
-    for (size_t i = 0; i < std::min(lines.size(), rows); ++i) {
-        canvas.put(list.row + static_cast<int>(i), list.column, view::cut_end(lines[i].first, style.width),
-                   lines[i].second, list.columns);
+    // Without a selection, the newest is visible.
+    const size_t newest = ui.is_reverse() ? 0 : events.size() - 1;
+    const size_t first = scroll_to(selected.value_or(newest), rows, events.size());
+    for (size_t i = 0; i < std::min(events.size() - first, rows); ++i) {
+        const view::EventView& event = *events[first + i];
+        const int row = list.row + static_cast<int>(i);
+        canvas.put(row, list.column, view::cut_end(view::event_line(event, style).plain(), style.width),
+                   style_of_event(event), list.columns);
+        canvas.add_hit(row, list.column, list.columns,
+                       {CanvasHit::What::row, static_cast<uint32_t>(first + i)});
+        if (selected == first + i) {
+            canvas.paint(row, list.column, list.columns, CellStyle::selected);
+        }
     }
 }
 

@@ -55,11 +55,11 @@ struct TitleItem {
 // The right part of the title, the most important item first.
 std::vector<TitleItem> title_items(const Model& model, const Ui& ui) {
     std::vector<TitleItem> items;
-    if (model.status()) {
+    if (model.status() && !model.is_stale()) {
         const Exactness exactness = exactness_of(*model.status());
         items.push_back({exactness.text, exactness.style});
     }
-    switch (model.link()) {
+    switch (model.is_stale() ? Link::lost : model.link()) {
         case Link::none:
             items.push_back({"connecting", CellStyle::dim});
             break;
@@ -124,6 +124,7 @@ void draw_tabs(const Ui& ui, Canvas& canvas) {
         if (is_open) {
             canvas.paint(1, start, column - start, CellStyle::selected);
         }
+        canvas.add_hit(1, start, column - start, {CanvasHit::What::screen, static_cast<uint32_t>(i)});
         column += is_narrow ? 1 : 3;
     }
 }
@@ -136,9 +137,12 @@ void draw_notices(const Model& model, Canvas& canvas) {
     };
     std::vector<Notice> notices;
     if (model.is_stale()) {
-        notices.push_back({fmt::format("Daemon gone for {}: showing its last figures, reconnecting. ({})",
+        notices.push_back({fmt::format("No figures for {}: showing the last ones. ({})",
                                        age_between(model.lost_since_ns(), model.now_ns()), model.why_lost()),
                            CellStyle::bad});
+    } else if (model.link() == Link::direct && model.has_lost_daemon()) {
+        notices.push_back({"The daemon is gone: reading directly, without its history, until it returns.",
+                           CellStyle::warn});
     }
     if (model.status()) {
         for (const census::Inexactness& reason : model.status()->figures.inexact) {
@@ -150,6 +154,13 @@ void draw_notices(const Model& model, Canvas& canvas) {
         }
         std::stable_sort(notices.begin(), notices.end(),
                          [](const Notice& a, const Notice& b) { return a.style > b.style; });
+    }
+    if (model.status()) {
+        view::Text more = view::shared_text(*model.status());
+        more.add(view::missed_text(model.status()->figures.processes_missed));
+        for (const view::Line& line : more.lines()) {
+            notices.push_back({line.plain(), CellStyle::warn});
+        }
     }
     if (const uint64_t lost = model.lost_events(); lost != 0) {
         notices.push_back({fmt::format("gap: {} of the history lost, the figures are complete",
@@ -172,7 +183,7 @@ void draw_notices(const Model& model, Canvas& canvas) {
 void draw_footer(const Ui& ui, Canvas& canvas) {
     const int row = canvas.rows() - 1;
     if (ui.prompt) {
-        const int column = canvas.put(row, 0, "Filter: ", CellStyle::title);
+        const int column = canvas.put(row, 0, "Search: ", CellStyle::title);
         const auto room = static_cast<size_t>(std::max(canvas.columns() - column - 1, 1));
         canvas.fill(row, canvas.put(row, column, view::cut_beginning(*ui.prompt, room), CellStyle::plain), 1,
                     U'_', CellStyle::key);

@@ -48,6 +48,12 @@ std::string name_of(Key key) {
             return "F12";
         case Key::back_tab:
             return "Shift-Tab";
+        case Key::click:
+            return "click";
+        case Key::wheel_up:
+            return "wheel up";
+        case Key::wheel_down:
+            return "wheel down";
     }
     return encode(static_cast<char32_t>(key));
 }

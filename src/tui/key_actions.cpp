@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "tui/key_bindings.hpp"
+#include "tui/lists.hpp"
 
 namespace ttmem::tui {
 
@@ -14,11 +15,29 @@ namespace {
 
 constexpr unsigned kMaxMapZoom = 40;
 constexpr size_t kMaxScroll = 1000;
+constexpr size_t kMostSteps = 100;  // that Esc goes back
 
-void open_screen(Ui& ui, Screen screen) {
-    ui.help = false;
-    ui.screen = screen;
+// Begins at the top of what is shown now.
+void go_to_top(Ui& ui) {
     ui.scroll = 0;
+    ui.cursor = {};
+}
+
+void reset_map(Ui& ui) {
+    ui.map_cursor.reset();
+    ui.map_zoom = 0;
+    ui.pool.reset();
+    ui.target.reset();
+}
+
+// Remembers where the user is, and opens a screen. Esc comes back.
+void enter(Ui& ui, Screen screen) {
+    ui.back.push_back(ui);
+    if (ui.back.size() > kMostSteps) {
+        ui.back.erase(ui.back.begin());
+    }
+    ui.screen = screen;
+    go_to_top(ui);
 }
 
 void select_device(const KeyPress& press, bool is_next) {
@@ -30,10 +49,8 @@ void select_device(const KeyPress& press, bool is_next) {
     const auto index = static_cast<size_t>(device - devices.data());
     Ui& ui = press.ui;
     ui.device = devices[(index + (is_next ? 1 : devices.size() - 1)) % devices.size()].id;
-    ui.map_cursor = 0;
-    ui.map_zoom = 0;
-    ui.pool.reset();
-    ui.scroll = 0;
+    reset_map(ui);
+    go_to_top(ui);
 }
 
 const census::ProcessFigures* selected_process(const Model& model, const Ui& ui) {
@@ -51,11 +68,16 @@ int rows_per_page(const KeyPress& press) { return std::max(body_of(press.size).r
 // How many rows a key moves by, downwards.
 int step_of(const KeyPress& press) {
     constexpr int kToTheEnd = 1'000'000;
+    constexpr int kRowsOfWheel = 3;
     switch (press.key) {
         case Key::up:
             return -1;
         case Key::down:
             return 1;
+        case Key::wheel_up:
+            return -kRowsOfWheel;
+        case Key::wheel_down:
+            return kRowsOfWheel;
         case Key::page_up:
             return -rows_per_page(press);
         case Key::page_down:
@@ -82,27 +104,150 @@ AppRequest set_interval(Ui& ui, bool is_longer) {
     return AppRequest::change_interval;
 }
 
-const view::PostMortemListView* visible_post_mortems(const KeyPress& press) {
-    const auto* list = press.model.answer<view::PostMortemListView>();
-    const bool is_visible = press.ui.post_mortems && !press.ui.open_post_mortem;
-    return is_visible && list != nullptr && !list->post_mortems.empty() ? list : nullptr;
+void open_device(Ui& ui, uint32_t device) {
+    enter(ui, Screen::overview);
+    ui.device = device;
+    ui.all_devices = false;
+    ui.process.reset();
+    ui.message = fmt::format("Processes on device {}. Esc goes back.", device);
 }
 
-// The number of rows of the current list of allocations or groups.
-size_t row_count(const Model& model) {
-    if (const auto* groups = model.answer<view::GroupView>()) {
-        return static_cast<size_t>(groups->total);
+void open_process(Ui& ui, uint32_t pid) {
+    enter(ui, Screen::allocations);
+    ui.pid = pid;
+    ui.growth = false;
+    ui.group = census::GroupBy::name;
+    ui.filter().clear();
+    ui.message = fmt::format("Allocations of process {}. Esc goes back.", pid);
+}
+
+void open_group(Ui& ui, const census::Group& group) {
+    const census::GroupBy by = ui.group.value_or(census::GroupBy::name);
+    enter(ui, Screen::allocations);
+    ui.group.reset();
+    switch (by) {
+        case census::GroupBy::name:
+            ui.filter() = group.key;
+            break;
+        case census::GroupBy::scope:
+            ui.filter() = group.key;
+            ui.group = census::GroupBy::name;
+            break;
+        case census::GroupBy::kind:
+            ui.kind = group.kind;
+            ui.group = census::GroupBy::name;
+            break;
+        case census::GroupBy::device:
+            ui.device = group.device;
+            ui.all_devices = false;
+            ui.group = census::GroupBy::name;
+            break;
+        case census::GroupBy::age:
+            ui.sort = census::Sort::age;
+            break;
+        case census::GroupBy::pid:
+            ui.group = census::GroupBy::name;
+            [[fallthrough]];
+        case census::GroupBy::set:
+        case census::GroupBy::thread:
+        case census::GroupBy::owner:
+            ui.pid = group.pid;
+            break;
     }
-    if (const auto* list = model.answer<view::AllocationView>()) {
-        return static_cast<size_t>(list->total);
+}
+
+// Opens the map of the device with the cursor on the block.
+void open_place(Ui& ui, uint32_t device, const MapTarget& target) {
+    enter(ui, Screen::map);
+    reset_map(ui);
+    ui.device = device;
+    ui.target = target;
+}
+
+// The device that the user looks at, if the allocation is on it.
+uint32_t device_of(const Model& model, const Ui& ui, const std::vector<uint32_t>& devices) {
+    const census::DeviceFigures* chosen = chosen_device(model, ui);
+    const bool has_chosen =
+        chosen != nullptr && std::find(devices.begin(), devices.end(), chosen->id) != devices.end();
+    return has_chosen ? chosen->id : devices.front();
+}
+
+void open_allocation(const Model& model, Ui& ui, const census::LiveAllocation& live) {
+    if (live.devices.empty() || !live.address) {
+        ui.message = "This allocation has no address.";
+        return;
     }
-    return kMaxScroll;
+    open_place(ui, device_of(model, ui, live.devices), {live.pid, live.kind, live.set, *live.address});
+}
+
+void open_event(const Model& model, Ui& ui, const view::EventView& event) {
+    if (event.devices.empty() || !event.address || !event.kind) {
+        return open_process(ui, event.pid);
+    }
+    open_place(ui, device_of(model, ui, event.devices), {event.pid, *event.kind, {}, *event.address});
+}
+
+// The names that hold the memory which the failed allocation needed.
+void open_failure(const Model& model, Ui& ui, const census::FailureFigures& failure) {
+    enter(ui, Screen::allocations);
+    ui.pid.reset();
+    ui.growth = false;
+    ui.kind = failure.kind;
+    ui.group = census::GroupBy::name;
+    ui.filter().clear();
+    ui.all_devices = failure.devices.empty();
+    if (!failure.devices.empty()) {
+        ui.device = device_of(model, ui, failure.devices);
+    }
+}
+
+// A screen by its number: nothing of what was opened before holds there.
+void begin_at(Ui& ui, Screen screen) {
+    if (!ui.back.empty()) {
+        const std::optional<uint32_t> device = ui.device;
+        static_cast<UiLocation&>(ui) = UiLocation(ui.back.front());
+        ui.device = device;
+        ui.back.clear();
+    }
+    ui.help = false;
+    ui.screen = screen;
+    go_to_top(ui);
 }
 
 }  // namespace
 
 AppRequest open_numbered_screen(const KeyPress& press) {
-    open_screen(press.ui, static_cast<Screen>(static_cast<uint32_t>(press.key) - U'0'));
+    begin_at(press.ui, static_cast<Screen>(static_cast<uint32_t>(press.key) - U'0'));
+    return AppRequest::none;
+}
+
+// What is selected already opens.
+AppRequest click(const KeyPress& press) {
+    const Model& model = press.model;
+    Ui& ui = press.ui;
+    const Canvas canvas = draw(model, ui, press.size, Glyphs::utf8);
+    const auto hit = canvas.hit_at(press.row, press.column);
+    if (!hit) {
+        return AppRequest::none;
+    }
+    switch (hit->what) {
+        case CanvasHit::What::screen:
+            begin_at(ui, static_cast<Screen>(hit->number));
+            break;
+        case CanvasHit::What::device: {
+            const census::DeviceFigures* chosen = chosen_device(model, ui);
+            const bool is_open = chosen != nullptr && chosen->id == hit->number && !ui.process && ui.device;
+            ui.process.reset();
+            ui.device = hit->number;
+            return is_open ? open_selected(press) : AppRequest::none;
+        }
+        case CanvasHit::What::row:
+            if (selected_row(model, ui) == hit->number) {
+                return open_selected(press);
+            }
+            select_row(model, ui, hit->number);
+            break;
+    }
     return AppRequest::none;
 }
 
@@ -118,7 +263,7 @@ AppRequest select_previous_device(const KeyPress& press) {
 
 AppRequest toggle_all_devices(const KeyPress& press) {
     press.ui.all_devices = !press.ui.all_devices;
-    press.ui.scroll = 0;
+    go_to_top(press.ui);
     return AppRequest::none;
 }
 
@@ -138,51 +283,130 @@ AppRequest scroll_help(const KeyPress& press) {
     return AppRequest::none;
 }
 
-// One step back: closes what was opened last, then clears the filter.
+// One step back: closes the help, clears the search, returns to where Enter was pressed.
 AppRequest go_back(const KeyPress& press) {
     Ui& ui = press.ui;
     if (ui.help) {
         ui.help = false;
-    } else if (ui.screen == Screen::failures && ui.open_post_mortem) {
-        ui.open_post_mortem.reset();
-    } else if (ui.screen == Screen::events) {
-        ui.event_filter.clear();
-    } else if (ui.screen == Screen::allocations && !ui.filter.empty()) {
-        ui.filter.clear();
-    } else if (ui.screen == Screen::allocations) {
-        ui.pid.reset();
+        ui.scroll = 0;
+    } else if (!ui.back.empty()) {
+        const UiLocation before = std::move(ui.back.back());
+        ui.back.pop_back();
+        static_cast<UiLocation&>(ui) = before;
+    } else if (!ui.filter().empty()) {
+        ui.filter().clear();
+        go_to_top(ui);
+    } else if (ui.screen == Screen::overview && ui.process) {
+        ui.process.reset();
+    } else if (ui.screen == Screen::overview) {
+        ui.all_devices = true;
+    } else {
+        go_to_top(ui);
     }
-    ui.scroll = 0;
     return AppRequest::none;
 }
 
-AppRequest select_process(const KeyPress& press) {
-    if (!press.model.status()) {
-        return AppRequest::none;
+AppRequest move_selection(const KeyPress& press) {
+    const Model& model = press.model;
+    Ui& ui = press.ui;
+    const size_t count = row_count(model, ui);
+    if (ui.open_post_mortem && ui.screen == Screen::failures) {
+        ui.scroll = moved(ui.scroll, step_of(press), kMaxScroll);
     }
-    const auto processes = ordered_processes(press.model, press.ui);
-    if (processes.empty()) {
+    if (count == 0) {
         return AppRequest::none;
     }
     const int step = step_of(press);
-    const auto found =
-        std::find_if(processes.begin(), processes.end(),
-                     [&](const census::ProcessFigures* one) { return one->pid == press.ui.process; });
-    const auto last = static_cast<int>(processes.size()) - 1;
+    const auto selected = selected_row(model, ui);
+    const bool leaves = !selected || (step > 0 ? *selected + static_cast<size_t>(step) >= count
+                                               : *selected < static_cast<size_t>(-step));
+    if (ui.screen == Screen::events && leaves && (step > 0) != ui.is_reverse()) {
+        ui.cursor = {};  // follow the newest
+        return AppRequest::none;
+    }
+    // Below the last failure the text goes on.
+    const bool is_text = ui.screen == Screen::failures && !ui.post_mortems;
+    if (is_text && ((step > 0 && selected == count - 1) || (step < 0 && ui.scroll > 0))) {
+        ui.scroll = moved(ui.scroll, step, kMaxScroll);
+        return AppRequest::none;
+    }
     // Without a selection, down begins at the top and up at the bottom.
-    const int index =
-        found == processes.end() ? (step > 0 ? -1 : last + 1) : static_cast<int>(found - processes.begin());
-    press.ui.process = processes[static_cast<size_t>(std::clamp(index + step, 0, last))]->pid;
+    const auto last = static_cast<int64_t>(count) - 1;
+    const int64_t from = selected ? static_cast<int64_t>(*selected) : step > 0 ? -1 : last + 1;
+    select_row(model, ui, static_cast<size_t>(std::clamp<int64_t>(from + step, 0, last)));
     return AppRequest::none;
 }
 
-AppRequest open_allocations_of_process(const KeyPress& press) {
+AppRequest open_selected(const KeyPress& press) {
+    const Model& model = press.model;
     Ui& ui = press.ui;
-    if (selected_process(press.model, ui) != nullptr) {
-        ui.pid = ui.process;
-        ui.all_devices = true;
-        open_screen(ui, Screen::allocations);
-        ui.message = fmt::format("Allocations of process {}. Esc shows all processes.", *ui.pid);
+    const auto row = selected_row(model, ui);
+    const census::DeviceFigures* device = chosen_device(model, ui);
+    switch (ui.screen) {
+        case Screen::overview:
+            if (row) {
+                open_process(ui, listed_processes(model, ui)[*row]->pid);
+            } else if (device != nullptr) {
+                open_device(ui, device->id);
+            }
+            break;
+        case Screen::breakdown:
+        case Screen::charts:
+        case Screen::telemetry:
+            if (device != nullptr) {
+                open_device(ui, device->id);
+            }
+            break;
+        case Screen::allocations:
+            if (ui.growth && row) {
+                const view::NameGrowth name = *listed_growth(model, ui)[*row];
+                enter(ui, Screen::allocations);
+                ui.growth = false;
+                ui.group.reset();
+                ui.kind = name.kind;
+                ui.filter() = name.name;
+                ui.sort = census::Sort::age;
+                ui.reverse[static_cast<size_t>(Screen::allocations)] = true;
+                ui.message = "The newest first.";
+            } else if (const auto scopes = listed_scopes(model, ui); row && *row < scopes.size()) {
+                enter(ui, Screen::allocations);
+                ui.filter() = scopes[*row].path;
+                ui.tree = false;
+                if (!scopes[*row].has_children) {
+                    ui.group.reset();
+                }
+            } else if (const auto* groups = model.answer<view::GroupView>();
+                       ui.group && row && groups != nullptr && *row < groups->groups.size()) {
+                open_group(ui, census::Group(groups->groups[*row]));
+            } else if (const auto* list = model.answer<view::AllocationView>();
+                       !ui.group && row && list != nullptr && *row < list->allocations.size()) {
+                open_allocation(model, ui, list->allocations[*row]);
+            }
+            break;
+        case Screen::map:
+            if (const census::MapBlock* block = block_at_cursor(model, ui, body_of(press.size));
+                block != nullptr && !block->is_free) {
+                const uint32_t pid = map_window(model, ui, body_of(press.size)).map->pid;
+                open_process(ui, pid);
+                ui.group.reset();
+                ui.filter() = block->name.value_or("");
+            }
+            break;
+        case Screen::events:
+            if (row) {
+                open_event(model, ui, *listed_events(model, ui)[*row]);
+            }
+            break;
+        case Screen::failures:
+            if (row && ui.post_mortems) {
+                const uint32_t pid = listed_post_mortems(model, ui)[*row]->process.pid;
+                ui.back.push_back(ui);
+                ui.open_post_mortem = pid;
+                ui.scroll = 0;
+            } else if (row) {
+                open_failure(model, ui, *listed_failures(model, ui)[*row]);
+            }
+            break;
     }
     return AppRequest::none;
 }
@@ -194,8 +418,16 @@ AppRequest next_process_order(const KeyPress& press) {
     return AppRequest::none;
 }
 
-AppRequest reverse_process_order(const KeyPress& press) {
-    press.ui.reverse = !press.ui.reverse;
+AppRequest reverse_order(const KeyPress& press) {
+    Ui& ui = press.ui;
+    bool& reverse = ui.reverse[static_cast<size_t>(ui.screen)];
+    reverse = !reverse;
+    go_to_top(ui);
+    return AppRequest::none;
+}
+
+AppRequest edit_filter(const KeyPress& press) {
+    press.ui.prompt = press.ui.filter();
     return AppRequest::none;
 }
 
@@ -215,7 +447,12 @@ AppRequest choose_signal(const KeyPress& press) {
 }
 
 AppRequest select_adjacent_device(const KeyPress& press) {
-    select_device(press, press.key == Key::down);
+    select_device(press, press.key == Key::down || press.key == Key::right);
+    return AppRequest::none;
+}
+
+AppRequest toggle_all_sections(const KeyPress& press) {
+    press.ui.all_sections = !press.ui.all_sections;
     return AppRequest::none;
 }
 
@@ -229,16 +466,9 @@ AppRequest lengthen_chart(const KeyPress& press) {
     return AppRequest::none;
 }
 
-AppRequest scroll_allocations(const KeyPress& press) {
-    const size_t count = row_count(press.model);
-    const auto page = static_cast<size_t>(rows_per_page(press));
-    const size_t last = std::min(count - std::min(count, page), kMaxScroll);
-    press.ui.scroll = moved(press.ui.scroll, step_of(press), last);
-    return AppRequest::none;
-}
-
-AppRequest edit_allocation_filter(const KeyPress& press) {
-    press.ui.prompt = press.ui.filter;
+AppRequest change_chart_scale(const KeyPress& press) {
+    Ui& ui = press.ui;
+    ui.scale = ui.scale == ChartScale::capacity ? ChartScale::values : ChartScale::capacity;
     return AppRequest::none;
 }
 
@@ -249,23 +479,51 @@ AppRequest next_group(const KeyPress& press) {
                                                 GroupBy::thread, GroupBy::owner,  GroupBy::age};
     Ui& ui = press.ui;
     const auto* const found = std::find(kGroups.begin(), kGroups.end(), ui.group.value_or(GroupBy::age));
+    ui.growth = false;
     ui.group = !ui.group || found + 1 == kGroups.end() ? kGroups[0] : *(found + 1);
-    ui.scroll = 0;
+    go_to_top(ui);
     return AppRequest::none;
 }
 
 AppRequest show_list(const KeyPress& press) {
+    press.ui.growth = false;
     press.ui.group.reset();
-    press.ui.scroll = 0;
+    go_to_top(press.ui);
     return AppRequest::none;
 }
 
 AppRequest next_list_order(const KeyPress& press) {
     Ui& ui = press.ui;
-    ui.group.reset();
-    ui.sort = static_cast<census::Sort>((static_cast<int>(ui.sort) + 1) % 5);
-    ui.scroll = 0;
+    do {
+        ui.sort = static_cast<census::Sort>((static_cast<int>(ui.sort) + 1) % 5);
+    } while (ui.group && ui.sort == census::Sort::address);  // groups have none
+    go_to_top(ui);
     ui.message = fmt::format("Sorted by {}.", census::name_of(ui.sort));
+    return AppRequest::none;
+}
+
+AppRequest toggle_tree(const KeyPress& press) {
+    Ui& ui = press.ui;
+    ui.tree = !ui.tree || ui.growth || ui.group != census::GroupBy::name;
+    ui.growth = false;
+    ui.group = census::GroupBy::name;
+    go_to_top(ui);
+    return AppRequest::none;
+}
+
+AppRequest toggle_scope(const KeyPress& press) {
+    const auto scopes = listed_scopes(press.model, press.ui);
+    const auto row = selected_row(press.model, press.ui);
+    if (row && *row < scopes.size() && scopes[*row].has_children &&
+        press.ui.closed_scopes.erase(scopes[*row].path) == 0) {
+        press.ui.closed_scopes.insert(scopes[*row].path);
+    }
+    return AppRequest::none;
+}
+
+AppRequest toggle_growth(const KeyPress& press) {
+    press.ui.growth = !press.ui.growth;
+    go_to_top(press.ui);
     return AppRequest::none;
 }
 
@@ -312,7 +570,7 @@ AppRequest move_map_cursor(const KeyPress& press) {
         default:
             break;
     }
-    const double to = static_cast<double>(ui.map_cursor) + cells * std::max(window.bytes_per_cell(), 1.0);
+    const double to = static_cast<double>(window.cursor) + cells * std::max(window.bytes_per_cell(), 1.0);
     ui.map_cursor = static_cast<uint64_t>(std::clamp(to, 0.0, static_cast<double>(last)));
     return AppRequest::none;
 }
@@ -330,14 +588,9 @@ AppRequest zoom_map_out(const KeyPress& press) {
 AppRequest next_pool(const KeyPress& press) {
     Ui& ui = press.ui;
     ui.pool = map_window(press.model, ui, body_of(press.size)).index + 1;
+    ui.target.reset();
     ui.map_zoom = 0;
-    ui.map_cursor = 0;
-    return AppRequest::none;
-}
-
-// The newest event is at the bottom, so that scrolling up goes back in time.
-AppRequest scroll_events(const KeyPress& press) {
-    press.ui.scroll = moved(press.ui.scroll, -step_of(press), press.model.events().size());
+    ui.map_cursor.reset();
     return AppRequest::none;
 }
 
@@ -347,35 +600,10 @@ AppRequest toggle_pause(const KeyPress& press) {
     return AppRequest::none;
 }
 
-AppRequest edit_event_filter(const KeyPress& press) {
-    press.ui.prompt = press.ui.event_filter;
-    return AppRequest::none;
-}
-
-AppRequest scroll_failures(const KeyPress& press) {
-    Ui& ui = press.ui;
-    if (const auto* list = visible_post_mortems(press)) {
-        ui.post_mortem = moved(ui.post_mortem, step_of(press), list->post_mortems.size() - 1);
-    } else {
-        ui.scroll = moved(ui.scroll, step_of(press), kMaxScroll);
-    }
-    return AppRequest::none;
-}
-
 AppRequest toggle_post_mortems(const KeyPress& press) {
     press.ui.post_mortems = !press.ui.post_mortems;
     press.ui.open_post_mortem.reset();
-    press.ui.scroll = 0;
-    return AppRequest::none;
-}
-
-AppRequest open_post_mortem(const KeyPress& press) {
-    Ui& ui = press.ui;
-    if (const auto* list = press.model.answer<view::PostMortemListView>();
-        list != nullptr && ui.post_mortem < list->post_mortems.size()) {
-        ui.open_post_mortem = list->post_mortems[ui.post_mortem].process.pid;
-        ui.scroll = 0;
-    }
+    go_to_top(press.ui);
     return AppRequest::none;
 }
 

@@ -16,13 +16,16 @@ struct KeyPress {
     Key key = Key::none;
     const Model& model;
     Ui& ui;
-    Size size;  // of the terminal
+    Size size;     // of the terminal
+    int row = -1;  // of the mouse
+    int column = -1;
 };
 
 using KeyAction = AppRequest (*)(const KeyPress& press);
 
 // On every screen.
 AppRequest open_numbered_screen(const KeyPress& press);
+AppRequest click(const KeyPress& press);
 AppRequest select_next_device(const KeyPress& press);
 AppRequest select_previous_device(const KeyPress& press);
 AppRequest toggle_all_devices(const KeyPress& press);
@@ -34,24 +37,30 @@ AppRequest scroll_help(const KeyPress& press);
 AppRequest go_back(const KeyPress& press);
 AppRequest request_quit(const KeyPress& press);
 
+// In every list.
+AppRequest move_selection(const KeyPress& press);
+AppRequest open_selected(const KeyPress& press);
+AppRequest reverse_order(const KeyPress& press);
+AppRequest edit_filter(const KeyPress& press);
+
 // Overview.
-AppRequest select_process(const KeyPress& press);
-AppRequest open_allocations_of_process(const KeyPress& press);
 AppRequest next_process_order(const KeyPress& press);
-AppRequest reverse_process_order(const KeyPress& press);
 AppRequest choose_signal(const KeyPress& press);
 
 // Breakdown, charts, telemetry.
 AppRequest select_adjacent_device(const KeyPress& press);
+AppRequest toggle_all_sections(const KeyPress& press);
 AppRequest shorten_chart(const KeyPress& press);
 AppRequest lengthen_chart(const KeyPress& press);
+AppRequest change_chart_scale(const KeyPress& press);
 
 // Allocations.
-AppRequest scroll_allocations(const KeyPress& press);
-AppRequest edit_allocation_filter(const KeyPress& press);
 AppRequest next_group(const KeyPress& press);
 AppRequest show_list(const KeyPress& press);
 AppRequest next_list_order(const KeyPress& press);
+AppRequest toggle_tree(const KeyPress& press);
+AppRequest toggle_scope(const KeyPress& press);
+AppRequest toggle_growth(const KeyPress& press);
 AppRequest request_mark(const KeyPress& press);
 AppRequest clear_mark(const KeyPress& press);
 
@@ -62,13 +71,9 @@ AppRequest zoom_map_out(const KeyPress& press);
 AppRequest next_pool(const KeyPress& press);
 
 // Events.
-AppRequest scroll_events(const KeyPress& press);
 AppRequest toggle_pause(const KeyPress& press);
-AppRequest edit_event_filter(const KeyPress& press);
 
 // Failures.
-AppRequest scroll_failures(const KeyPress& press);
 AppRequest toggle_post_mortems(const KeyPress& press);
-AppRequest open_post_mortem(const KeyPress& press);
 
 }  // namespace ttmem::tui

@@ -14,6 +14,8 @@ constexpr Key key(char character) { return key_of(static_cast<unsigned char>(cha
 
 std::vector<KeyBinding> make_bindings() {
     constexpr ScreenSet kAll = ScreenSet::all();
+    constexpr ScreenSet kLists = {Screen::overview, Screen::telemetry, Screen::allocations, Screen::events,
+                                  Screen::failures};
     const std::vector<Key> vertical = {Key::up, Key::down, Key::page_up, Key::page_down, Key::home, Key::end};
     std::vector<Key> screen_numbers;
     for (size_t i = 0; i < kScreens; ++i) {
@@ -22,35 +24,45 @@ std::vector<KeyBinding> make_bindings() {
     // clang-format off
     return {
         {screen_numbers, kAll, open_numbered_screen, "", "open a screen"},
+        {{Key::enter}, kAll, open_selected, "open", "open: device, process, name, allocation, map"},
+        {{Key::click}, kAll, click, "", "select; what is selected opens"},
+        {{Key::escape, Key::backspace, Key::backspace_control}, kAll, go_back, "", "back: one step, or clear the search"},
         {{key('d'), Key::tab}, kAll, select_next_device, "next device", "next device"},
         {{key('D'), Key::back_tab}, kAll, select_previous_device, "", "previous device"},
         {{key('+'), key('=')}, kAll, lengthen_interval, "slower", "slower: longer interval (up to 10 s)"},
         {{key('-')}, kAll, shorten_interval, "faster", "faster: shorter interval (down to 250 ms)"},
         {{Key::f12}, kAll, request_save, "", "save screen, interval, sort order and grouping"},
-        {{Key::escape}, kAll, go_back, "", "back: close what is open, clear the filter"},
         {{key('?'), key('h'), Key::f1}, kAll, toggle_help, "help", "show or hide this help"},
         {{key('q'), Key::f10}, kAll, request_quit, "quit", "quit"},
 
-        {vertical, {Screen::overview}, select_process, "process", "select a process"},
-        {{Key::enter}, {Screen::overview}, open_allocations_of_process, "allocations", "show the allocations of the selected process"},
+        {vertical, kLists, move_selection, "", "select a row"},
+        {{Key::wheel_up, Key::wheel_down}, kLists, move_selection, "", "select a row, three further"},
+        {{key('/')}, kLists, edit_filter, "search", "search (Enter applies, Esc cancels)"},
+        {{key('r')}, kLists, reverse_order, "", "reverse the order"},
+
+        {{Key::left, Key::right}, {Screen::overview}, select_adjacent_device, "device", "previous, next device"},
         {{Key::f6, key('s')}, {Screen::overview}, next_process_order, "sort", "next sort order"},
-        {{key('r')}, {Screen::overview}, reverse_process_order, "", "reverse the sort order"},
         {{Key::f9, key('k')}, {Screen::overview}, choose_signal, "signal", "signal the selected process (asks first)"},
 
-        {{Key::up, Key::down}, {Screen::breakdown, Screen::charts, Screen::telemetry}, select_adjacent_device, "", "previous, next device"},
+        {{Key::up, Key::down}, {Screen::breakdown, Screen::charts}, select_adjacent_device, "", "previous, next device"},
 
-        {{key('a')}, {Screen::charts, Screen::allocations, Screen::failures}, toggle_all_devices, "all/one", "all devices or one"},
+        {{key('a')}, {Screen::breakdown}, toggle_all_sections, "all/one", "the sections of all devices, or of one"},
 
-        {{key('z')}, {Screen::charts}, shorten_chart, "zoom in", "zoom in: shorter time span"},
-        {{key('Z')}, {Screen::charts}, lengthen_chart, "zoom out", "zoom out: longer time span (up to an hour)"},
+        {{key('a')}, {Screen::overview, Screen::charts, Screen::allocations, Screen::failures}, toggle_all_devices,
+         "all/one", "all devices or one"},
 
-        {vertical, {Screen::allocations}, scroll_allocations, "", "scroll"},
-        {{key('/')}, {Screen::allocations}, edit_allocation_filter, "filter", "filter by name (Enter applies, Esc cancels)"},
+        {{key('z')}, {Screen::overview, Screen::charts}, shorten_chart, "", "zoom in: shorter time span"},
+        {{key('Z')}, {Screen::overview, Screen::charts}, lengthen_chart, "", "zoom out: longer time span (up to an hour)"},
+        {{key('c')}, {Screen::overview, Screen::charts}, change_chart_scale, "scale", "scale charts to the capacity, or to the values"},
+
         {{key('g')}, {Screen::allocations}, next_group, "group", "next grouping: name, scope, kind, process ..."},
         {{key('G')}, {Screen::allocations}, show_list, "list", "list without groups"},
-        {{Key::f6, key('s')}, {Screen::allocations}, next_list_order, "sort", "list in the next sort order"},
+        {{Key::f6, key('s')}, {Screen::allocations}, next_list_order, "sort", "next sort order"},
+        {{key('t')}, {Screen::allocations}, toggle_tree, "tree", "a tree by scope, with sums"},
+        {{Key::space}, {Screen::allocations}, toggle_scope, "", "open or close a scope of the tree"},
+        {{key('w')}, {Screen::allocations}, toggle_growth, "grew", "what grew in the last minute (daemon)"},
         {{key('m')}, {Screen::allocations}, request_mark, "mark", "set a mark: show only newer allocations"},
-        {{key('M')}, {Screen::allocations}, clear_mark, "no mark", "clear the mark"},
+        {{key('M')}, {Screen::allocations}, clear_mark, "", "clear the mark"},
 
         {{Key::up, Key::down, Key::left, Key::right, Key::page_up, Key::page_down, Key::home, Key::end}, {Screen::map},
          move_map_cursor, "move", "move the cursor"},
@@ -58,13 +70,9 @@ std::vector<KeyBinding> make_bindings() {
         {{key('Z')}, {Screen::map}, zoom_map_out, "zoom out", "zoom out"},
         {{key('n')}, {Screen::map}, next_pool, "next pool", "next pool"},
 
-        {{Key::page_up, Key::page_down, Key::up, Key::down, Key::home, Key::end}, {Screen::events}, scroll_events, "scroll", "scroll"},
         {{Key::space}, {Screen::events}, toggle_pause, "pause", "pause, resume"},
-        {{key('/')}, {Screen::events}, edit_event_filter, "filter", "filter (Enter applies, Esc cancels)"},
 
         {{key('p')}, {Screen::failures}, toggle_post_mortems, "post-mortems", "post-mortems instead of failures"},
-        {{Key::enter}, {Screen::failures}, open_post_mortem, "open", "open the selected post-mortem"},
-        {vertical, {Screen::failures}, scroll_failures, "", "scroll; select a post-mortem"},
     };
     // clang-format on
 }
@@ -78,6 +86,9 @@ const std::vector<KeyRun>& key_runs() {
     static const std::vector<KeyRun> kRuns = {
         {{Key::up, Key::down, Key::left, Key::right}, "arrows"},
         {{Key::up, Key::down}, "Up/Down"},
+        {{Key::left, Key::right}, "Left/Right"},
+        {{Key::wheel_up, Key::wheel_down}, "wheel"},
+        {{Key::backspace, Key::backspace_control}, "Backspace"},
         {{Key::page_up, Key::page_down}, "PgUp/PgDn"},
         {{Key::home, Key::end}, "Home/End"},
         {key_bindings().front().keys, name_of(key_bindings().front().keys.front()) + " ... " +
@@ -169,7 +180,7 @@ std::vector<FooterHint> footer_hints(Screen screen) {
     for (const bool is_global : {false, true}) {
         for (const KeyBinding& binding : key_bindings()) {
             if (!binding.hint.empty() && binding.screens.contains(screen) &&
-                (binding.screens == ScreenSet::all()) == is_global) {
+                (binding.screens == ScreenSet::all() && binding.action != open_selected) == is_global) {
                 hints.push_back({key_names(binding.keys).front(), binding.hint});
             }
         }

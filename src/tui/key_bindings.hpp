@@ -57,7 +57,7 @@ struct FooterHint {
     std::string key;
     std::string_view text;
 };
-// The bindings of the screen itself come first, then those of every screen.
+// Enter and the bindings of the screen itself come first, then those of every screen.
 std::vector<FooterHint> footer_hints(Screen screen);
 
 // The help overlay, line by line. A line without keys is a title.

@@ -51,7 +51,8 @@ TEST(KeyBindings, TheHelpFitsEightyColumns) {
     size_t widest_text = 0;
     for (const HelpLine& line : help_lines()) {
         widest_keys = std::max(widest_keys, line.keys.size());
-        widest_text = std::max(widest_text, line.text.size());
+        widest_text = std::max(widest_text, line.keys.empty() ? 0 : line.text.size());
+        EXPECT_LE(line.text.size(), 80u);
     }
     EXPECT_LE(2 + widest_keys + 2 + widest_text, 80u);
 }

@@ -21,8 +21,8 @@ void erase_character(std::string& text) {
 
 void press_in_filter(Key key, Ui& ui) {
     if (key == Key::enter) {
-        (ui.screen == Screen::events ? ui.event_filter : ui.filter) = *ui.prompt;
-        ui.scroll = 0;
+        ui.filter() = *ui.prompt;
+        ui.cursor = {};
         ui.prompt.reset();
     } else if (key == Key::escape) {
         ui.prompt.reset();
@@ -48,12 +48,13 @@ AppRequest press_in_signal_dialog(Key key, Ui& ui) {
 
 bool scrolls_help(Key key) {
     return key == Key::up || key == Key::down || key == Key::page_up || key == Key::page_down ||
-           key == Key::home || key == Key::end;
+           key == Key::home || key == Key::end || key == Key::wheel_up || key == Key::wheel_down;
 }
 
 }  // namespace
 
-AppRequest press(Key key, const Model& model, Ui& ui, Size size) {
+AppRequest press(const Input& input, const Model& model, Ui& ui, Size size) {
+    const Key key = input.key;
     ui.message.clear();
     if (ui.prompt) {
         press_in_filter(key, ui);
@@ -62,7 +63,7 @@ AppRequest press(Key key, const Model& model, Ui& ui, Size size) {
     if (ui.signal) {
         return press_in_signal_dialog(key, ui);
     }
-    const KeyPress press{key, model, ui, size};
+    const KeyPress press{key, model, ui, size, input.row, input.column};
     if (ui.help && scrolls_help(key)) {
         return scroll_help(press);
     }

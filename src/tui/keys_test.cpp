@@ -5,6 +5,9 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
+
+#include "tui/lists.hpp"
 #include "tui/models_test_support.hpp"
 
 namespace ttmem::tui {
@@ -13,7 +16,8 @@ namespace {
 using testing::HasSubstr;
 
 struct Keys : testing::Test {
-    AppRequest press(Key key) { return tui::press(key, model, ui, {24, 80}); }
+    AppRequest press(const Input& input) { return tui::press(input, model, ui, {24, 80}); }
+    AppRequest press(Key key) { return press(Input(key)); }
     AppRequest press(char32_t character) { return press(key_of(character)); }
     void type(const std::string& text) {
         for (const char c : text) {
@@ -58,13 +62,203 @@ TEST_F(Keys, ArrowsSelectAProcessInTheShownOrder) {
     EXPECT_EQ(ui.process, 12345u);
 }
 
-TEST_F(Keys, EnterShowsTheAllocationsOfTheSelectedProcess) {
+TEST_F(Keys, EnterGoesFromADeviceToThePlaceOfAnAllocationAndEscapeBack) {
+    press(Key::left);
+    EXPECT_EQ(ui.device, 7u);
+    press(Key::enter);
+    EXPECT_EQ(ui.screen, Screen::overview);
+    EXPECT_FALSE(ui.all_devices) << "the processes of device 7";
     press(Key::down);
     press(Key::enter);
     EXPECT_EQ(ui.screen, Screen::allocations);
     EXPECT_EQ(ui.pid, 4711u);
+    EXPECT_EQ(ui.group, census::GroupBy::name);
+    model.take({{}, view::groups_by_name(), ""});
+    press(Key::enter);
+    EXPECT_EQ(ui.group, std::nullopt);
+    EXPECT_EQ(ui.filter(), "decoder.0/kv_cache");
+    model.take({{}, view::several_allocations(), ""});
+    const census::LiveAllocation live = view::several_allocations().allocations.front();
+    press(Key::enter);
+    ASSERT_EQ(ui.screen, Screen::map);
+    ASSERT_TRUE(ui.target);
+    EXPECT_EQ(ui.target->pid, live.pid);
+    EXPECT_EQ(ui.target->address, live.address);
+    const PoolMapQuery query = std::get<PoolMapQuery>(query_of(model, ui, 20));
+    EXPECT_EQ(query.target, ui.target);
+
     press(Key::escape);
-    EXPECT_EQ(ui.pid, std::nullopt);
+    EXPECT_EQ(ui.screen, Screen::allocations);
+    EXPECT_EQ(ui.filter(), "decoder.0/kv_cache");
+    press(Key::escape);
+    EXPECT_EQ(ui.group, census::GroupBy::name);
+    EXPECT_EQ(ui.filter(), "");
+    press(Key::backspace);
+    EXPECT_EQ(ui.screen, Screen::overview);
+    EXPECT_EQ(ui.process, 4711u);
+    press(Key::escape);
+    EXPECT_TRUE(ui.all_devices);
+    EXPECT_TRUE(ui.back.empty());
+}
+
+TEST_F(Keys, TheMapOfAnAllocationBeginsAtItsBlockInItsPool) {
+    ui.screen = Screen::map;
+    ui.target = MapTarget{4711, census::Kind::l1, "mesh 2x4", 0x100040 + 300'000};
+    model.take({{}, a_map(), ""});
+    const MapWindow window = map_window(model, ui, body_of({24, 80}));
+    EXPECT_EQ(window.map->kind, census::Kind::l1) << "and not the fullest";
+    EXPECT_EQ(window.cursor, 300'000u);
+    press(Key::right);
+    EXPECT_GT(*ui.map_cursor, 300'000u);
+    press(U'n');
+    EXPECT_EQ(map_window(model, ui, body_of({24, 80})).map->kind, census::Kind::dram);
+    ui.map_cursor = 0;
+    press(Key::enter);
+    EXPECT_EQ(ui.screen, Screen::allocations);
+    EXPECT_EQ(ui.filter(), "decoder.0/kv_cache");
+}
+
+TEST_F(Keys, TheCursorOfAListFollowsItsEntry) {
+    press(U'4');
+    view::GroupView groups = view::groups_by_name();
+    model.take({{}, groups, ""});
+    press(Key::down);
+    EXPECT_EQ(selected_row(model, ui), 1u);
+    std::swap(groups.groups[1], groups.groups[2]);
+    model.take({{}, groups, ""});
+    EXPECT_EQ(selected_row(model, ui), 2u);
+    groups.groups.resize(2);
+    model.take({{}, groups, ""});
+    EXPECT_EQ(selected_row(model, ui), 1u) << "its entry is gone: the row stays";
+}
+
+TEST_F(Keys, EveryListIsReversedSearchedAndOpened) {
+    const std::vector<std::pair<Screen, ScreenView>> lists = {{Screen::overview, {}},
+                                                              {Screen::telemetry, {}},
+                                                              {Screen::allocations, view::groups_by_name()},
+                                                              {Screen::events, some_events()},
+                                                              {Screen::failures, a_why()}};
+    for (const auto& [screen, answer] : lists) {
+        ui = {};
+        ui.screen = screen;
+        model.take({{}, answer, ""});
+        press(Key::home);
+        const auto keys = row_keys(model, ui);
+        ASSERT_GE(keys.size(), 2u) << static_cast<int>(screen);
+        EXPECT_EQ(selected_row(model, ui), 0u) << static_cast<int>(screen);
+        press(U'r');
+        if (screen == Screen::allocations) {
+            EXPECT_TRUE(std::get<view::GroupQuery>(query_of(model, ui, 20)).reverse);
+        } else {
+            const auto reversed = row_keys(model, ui);
+            EXPECT_TRUE(std::equal(keys.begin(), keys.end(), reversed.rbegin(), reversed.rend()))
+                << static_cast<int>(screen);
+        }
+        press(U'/');
+        type("zzz");
+        press(Key::enter);
+        if (screen != Screen::allocations) {
+            EXPECT_EQ(row_count(model, ui), 0u) << static_cast<int>(screen);
+        }
+        press(Key::escape);
+        EXPECT_EQ(row_count(model, ui), screen == Screen::allocations ? 43 : keys.size());
+        press(Key::down);
+        press(Key::enter);
+        EXPECT_FALSE(ui.back.empty()) << static_cast<int>(screen);
+    }
+}
+
+TEST_F(Keys, EventsFollowTheNewestUntilOneIsSelected) {
+    press(U'6');
+    model.take({{}, some_events(), ""});
+    EXPECT_EQ(selected_row(model, ui), std::nullopt);
+    press(Key::up);
+    EXPECT_EQ(selected_row(model, ui), 6u);
+    press(Key::down);
+    EXPECT_EQ(selected_row(model, ui), std::nullopt);
+}
+
+TEST_F(Keys, AClickSelectsAndASecondOneOpens) {
+    const auto row_with = [&](const std::string& text) {
+        const Canvas canvas = draw(model, ui, {24, 80}, Glyphs::utf8);
+        for (int row = 3; row < canvas.rows(); ++row) {
+            if (canvas.line(row).find(text) != std::string::npos) {
+                return row;
+            }
+        }
+        return -1;
+    };
+    press(Input(Key::click, row_with("12345"), 20));
+    EXPECT_EQ(ui.process, 12345u);
+    press(Input(Key::click, row_with("12345"), 20));
+    EXPECT_EQ(ui.screen, Screen::allocations);
+    EXPECT_EQ(ui.pid, 12345u);
+    press(Input(Key::click, 1, 1));
+    EXPECT_EQ(ui.screen, Screen::overview) << "the title of the screen";
+    press(Key::escape);
+    press(Input(Key::click, 3 + 1 + 5, 10));
+    EXPECT_EQ(ui.device, 5u);
+    EXPECT_TRUE(ui.all_devices);
+    press(Input(Key::click, 3 + 1 + 5, 10));
+    EXPECT_FALSE(ui.all_devices);
+    press(Key::wheel_down);
+    EXPECT_EQ(ui.process, 4711u) << "the last of the list";
+    press(Input(Key::click, 23, 79));
+    press(Input(Key::click, -1, -1));
+}
+
+TEST_F(Keys, ATreeOfScopesHasSumsAndOpens) {
+    press(U'4');
+    press(U't');
+    EXPECT_EQ(std::get<view::GroupQuery>(query_of(model, ui, 20)).limit, 1000u) << "sums need all names";
+    view::GroupView groups = view::groups_by_name();
+    groups.groups = {view::group("model/a/x", 100, 1), view::group("model/b", 300, 2),
+                     view::group("model/a/y", 50, 1), view::group("other", 10, 1)};
+    groups.total = 4;
+    model.take({{}, groups, ""});
+    const auto picture = [&] {
+        std::vector<std::pair<std::string, uint64_t>> rows;
+        for (const ScopeRow& row : listed_scopes(model, ui)) {
+            rows.emplace_back(row.path, row.sums.memory[census::index_of(census::Kind::dram)].used);
+        }
+        return rows;
+    };
+    EXPECT_THAT(picture(),
+                testing::ElementsAre(testing::Pair("model", 450), testing::Pair("model/b", 300),
+                                     testing::Pair("model/a", 150), testing::Pair("model/a/x", 100),
+                                     testing::Pair("model/a/y", 50), testing::Pair("other", 10)));
+    press(Key::down);
+    press(Key::down);
+    press(U' ');
+    EXPECT_EQ(listed_scopes(model, ui).size(), 4u) << "model/a is closed";
+    press(U' ');
+    press(Key::enter);
+    EXPECT_EQ(ui.filter(), "model/a");
+    EXPECT_EQ(ui.group, census::GroupBy::name);
+    press(Key::escape);
+    EXPECT_TRUE(ui.tree);
+    EXPECT_EQ(selected_row(model, ui), 2u);
+}
+
+TEST_F(Keys, WShowsWhatGrewInTheLastMinute) {
+    press(U'4');
+    press(U'w');
+    EXPECT_TRUE(std::holds_alternative<view::GrowthQuery>(query_of(model, ui, 20)));
+    view::GrowthView growth;
+    growth.names = {{"decoder.3", census::Kind::dram, 0, 42}, {"rest", census::Kind::l1, 20, 10}};
+    growth.total = 2;
+    model.take({{}, growth, ""});
+    press(Key::enter);
+    EXPECT_EQ(ui.filter(), "decoder.3");
+    EXPECT_EQ(ui.kind, census::Kind::dram);
+    press(Key::escape);
+    EXPECT_TRUE(ui.growth);
+}
+
+TEST_F(Keys, CChangesTheScaleOfCharts) {
+    EXPECT_EQ(ui.scale, ChartScale::capacity);
+    press(U'c');
+    EXPECT_EQ(ui.scale, ChartScale::values);
 }
 
 TEST_F(Keys, EnterAppliesAFilterAndEscapeCancelsIt) {
@@ -73,13 +267,13 @@ TEST_F(Keys, EnterAppliesAFilterAndEscapeCancelsIt) {
     type("kvq");
     press(Key::backspace);
     EXPECT_EQ(*ui.prompt, "kv");
-    EXPECT_EQ(ui.filter, "");
+    EXPECT_EQ(ui.filter(), "");
     press(Key::enter);
-    EXPECT_EQ(ui.filter, "kv");
+    EXPECT_EQ(ui.filter(), "kv");
     press(U'/');
     type("_cache");
     press(Key::escape);
-    EXPECT_EQ(ui.filter, "kv") << "as it was";
+    EXPECT_EQ(ui.filter(), "kv") << "as it was";
     EXPECT_EQ(ui.screen, Screen::allocations) << "letters of a filter are no commands";
     press(U'/');
     press(U'漢');
@@ -139,11 +333,11 @@ TEST_F(Keys, TheCursorOfAMapStaysInTheBank) {
     press(U'5');
     model.take({{}, a_map(), ""});
     press(Key::right);
-    EXPECT_GT(ui.map_cursor, 0u);
+    EXPECT_GT(*ui.map_cursor, 0u);
     for (const Key key :
          {Key::down, Key::page_down, Key::page_down, Key::page_down, Key::page_down, Key::right}) {
         press(key);
-        EXPECT_LT(ui.map_cursor, 1'000'000u);
+        EXPECT_LT(*ui.map_cursor, 1'000'000u);
     }
     for (int i = 0; i < 100; ++i) {
         press(U'z');
@@ -164,10 +358,14 @@ TEST_F(Keys, GroupsAndSortOrdersCycle) {
         press(U'g');
     }
     EXPECT_EQ(ui.group, census::GroupBy::name);
-    press(U'G');
-    EXPECT_EQ(ui.group, std::nullopt);
     press(Key::f6);
     EXPECT_EQ(ui.sort, census::Sort::requested);
+    EXPECT_EQ(std::get<view::GroupQuery>(query_of(model, ui, 20)).sort, census::Sort::requested);
+    press(Key::f6);
+    press(Key::f6);
+    EXPECT_EQ(ui.sort, census::Sort::name) << "groups have no address";
+    press(U'G');
+    EXPECT_EQ(ui.group, std::nullopt);
     EXPECT_EQ(press(U'm'), AppRequest::set_mark);
     ui.mark_ns = 5;
     press(U'M');
@@ -207,8 +405,8 @@ TEST_F(Keys, OnlyQAndF10Quit) {
 TEST_F(Keys, AKeyOfAnotherScreenNamesThatScreen) {
     press(U'n');
     EXPECT_EQ(ui.message, "n works on 5 Map.");
-    press(U'/');
-    EXPECT_EQ(ui.message, "/ works on 4 Allocations, 6 Events.");
+    press(U'g');
+    EXPECT_EQ(ui.message, "g works on 4 Allocations.");
     press(U'!');
     EXPECT_EQ(ui.message, "");
 }

@@ -5,10 +5,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cassert>
 
 #include "tui/screens.hpp"
 #include "view/text/format.hpp"
+#include "view/text/parts.hpp"
 #include "view/text/tables.hpp"
 
 namespace ttmem::tui {
@@ -25,9 +27,18 @@ constexpr int kListRows = 7;   // a blank line, the titles, blocks around the cu
 struct MapCell {
     double used_share = 0;  // from 0 to 1
     bool is_selected = false;
-    // Adjacent blocks alternate, so that they differ in colour.
-    bool is_even = false;
+    CellStyle style = CellStyle::bar;  // of the last block in it
 };
+
+// The colour of a name is always the same, whatever lies beside it.
+CellStyle style_of_block(const MapBlock& block) {
+    constexpr std::array<CellStyle, 3> kStyles = {CellStyle::bar, CellStyle::good, CellStyle::accent};
+    uint32_t hash = 2'166'136'261;  // FNV-1a
+    for (const char c : block.name.value_or(std::to_string(block.owner.value_or(0)))) {
+        hash = (hash ^ static_cast<unsigned char>(c)) * 16'777'619;
+    }
+    return kStyles[hash % kStyles.size()];
+}
 
 const MapBlock* block_at(const AddressMap& map, uint64_t offset) {
     const uint64_t address = map.bank.base + offset;
@@ -56,7 +67,7 @@ std::vector<MapCell> cells_of(const MapWindow& window, const MapBlock* selected)
                 std::min(to, static_cast<double>(at + 1)) - std::max(from, static_cast<double>(at));
             if (share > 0) {
                 cells[at].used_share += block.is_free ? 0 : share;
-                cells[at].is_even = (&block - window.map->blocks.data()) % 2 == 0;
+                cells[at].style = style_of_block(block);
                 cells[at].is_selected = cells[at].is_selected || &block == selected;
             }
         }
@@ -64,8 +75,7 @@ std::vector<MapCell> cells_of(const MapWindow& window, const MapBlock* selected)
     return cells;
 }
 
-void draw_picture(const MapWindow& window, const MapBlock* selected, uint64_t cursor, Canvas& canvas,
-                  const Area& area) {
+void draw_picture(const MapWindow& window, const MapBlock* selected, Canvas& canvas, const Area& area) {
     constexpr double kAlmost = 1e-6;
     const std::vector<MapCell> cells = cells_of(window, selected);
     for (int row = 0; row < window.rows; ++row) {
@@ -77,13 +87,12 @@ void draw_picture(const MapWindow& window, const MapBlock* selected, uint64_t cu
                                                                         : U'▒';
             const CellStyle style = cell.is_selected       ? CellStyle::warn
                                     : cell.used_share <= 0 ? CellStyle::dim
-                                    : cell.is_even         ? CellStyle::bar
-                                                           : CellStyle::good;
+                                                           : cell.style;
             canvas.fill(area.row + row, area.column + column, 1, character, style);
         }
     }
-    const auto at = static_cast<int>(static_cast<double>(cursor - std::min(cursor, window.from)) /
-                                     window.bytes_per_cell());
+    const auto at = static_cast<int>(
+        static_cast<double>(window.cursor - std::min(window.cursor, window.from)) / window.bytes_per_cell());
     if (at < window.rows * window.columns) {
         canvas.paint(area.row + at / window.columns, area.column + at % window.columns, 1,
                      CellStyle::selected);
@@ -95,9 +104,15 @@ std::string description_of(const MapBlock& block, const AddressMap& map) {
         return fmt::format("{:#x}: free, {} in each bank{}", block.address, view::format_bytes(block.bytes),
                            block.bytes == map.largest_free ? ", the largest free block" : "");
     }
-    return fmt::format("{:#x}: {}, {} in each bank, {} old", block.address,
-                       block.name.empty() ? fmt::format("buffer {}", block.owner) : block.name,
-                       view::format_bytes(block.bytes), view::format_age(block.age_ns));
+    const std::string name = block.name.value_or("");
+    const std::string title = name.empty() ? fmt::format("buffer {}", block.owner.value_or(0)) : name;
+    if (block.circular_buffers != 0) {
+        return fmt::format("{:#x}: {}, {} on the core, highest {}", block.address,
+                           view::format_count(block.circular_buffers, "circular buffer", "circular buffers"),
+                           view::format_bytes(block.bytes), title);
+    }
+    return fmt::format("{:#x}: {}, {} in each bank, {} old", block.address, title,
+                       view::format_bytes(block.bytes), view::format_age(block.age_ns.value_or(0)));
 }
 
 void draw_titles(const MapWindow& window, const Ui& ui, Canvas& canvas, const Area& area) {
@@ -143,41 +158,61 @@ MapWindow map_window(const Model& model, const Ui& ui, const Area& area) {
         return window;
     }
     window.pools = view->maps.size();
-    window.index = chosen_pool(view->maps, ui.pool);
+    window.index = chosen_pool(view->maps, ui.pool, ui.target);
     window.map = &view->maps[window.index];
     window.columns = std::max(area.columns, 1);
     window.rows = std::clamp(area.rows - kTitleRows - kListRows - 1, 1, std::max(area.rows / 3, 1));
     if (window.map->bank.is_known() && window.map->bank.size != 0) {
-        window.bytes = std::max<uint64_t>(window.map->bank.size >> ui.map_zoom, 1);
+        const census::Bank& bank = window.map->bank;
+        const uint64_t of_target =
+            ui.target ? ui.target->address - std::min(ui.target->address, bank.base) : 0;
+        window.cursor = std::min(ui.map_cursor.value_or(of_target), bank.size - 1);
+        window.bytes = std::max<uint64_t>(bank.size >> ui.map_zoom, 1);
         const uint64_t half = window.bytes / 2;
-        window.from =
-            std::min(ui.map_cursor > half ? ui.map_cursor - half : 0, window.map->bank.size - window.bytes);
+        window.from = std::min(window.cursor > half ? window.cursor - half : 0, bank.size - window.bytes);
         assert(window.bytes <= window.map->bank.size - window.from);
     }
     return window;
 }
 
+const MapBlock* block_at_cursor(const Model& model, const Ui& ui, const Area& area) {
+    const MapWindow window = map_window(model, ui, area);
+    return window.bytes == 0 ? nullptr : block_at(*window.map, window.cursor);
+}
+
 void draw_map(const Model& model, const Ui& ui, Canvas& canvas, const Area& area) {
+    if (chosen_device(model, ui) == nullptr) {
+        return put_note(canvas, area, kNoDevices);
+    }
     if (!model.problem().empty()) {
         return put_note(canvas, area, model.problem());
     }
+    if (chosen_device(model, ui) == nullptr) {
+        return put_note(canvas, area, kNoDevices);
+    }
     const MapWindow window = map_window(model, ui, area);
     if (window.map == nullptr) {
-        const bool has_answer = model.answer<view::MapView>() != nullptr;
-        return put_note(canvas, area, has_answer ? "No allocations on this device." : kWaiting);
+        const auto* const answer = model.answer<view::MapView>();
+        if (answer == nullptr) {
+            return put_note(canvas, area, kWaiting);
+        }
+        return put_note(
+            canvas, area,
+            view::empty_list_text("No allocations on this device.", view::hidden_line(answer->hidden)));
     }
     draw_titles(window, ui, canvas, area);
     Area rest = area.below(kTitleRows);
     const AddressMap& map = *window.map;
     size_t index = 0;
     if (window.bytes != 0) {
-        const uint64_t cursor = std::min(ui.map_cursor, map.bank.size - 1);
-        const MapBlock* selected = block_at(map, cursor);
-        draw_picture(window, selected, cursor, canvas, rest);
+        const MapBlock* selected = block_at(map, window.cursor);
+        draw_picture(window, selected, canvas, rest);
         rest = rest.below(window.rows);
         canvas.put(rest.row, rest.column,
-                   selected == nullptr ? "unknown block" : description_of(*selected, map), CellStyle::title,
-                   rest.columns);
+                   selected == nullptr ? fmt::format("{:#x}: not among the blocks that are shown",
+                                                     map.bank.base + window.cursor)
+                                       : description_of(*selected, map),
+                   CellStyle::title, rest.columns);
         index = selected == nullptr ? 0 : static_cast<size_t>(selected - map.blocks.data());
         rest = rest.below(2);
     }

@@ -11,6 +11,8 @@ namespace {
 
 constexpr size_t kMostEvents = 2000;
 constexpr size_t kMostMarks = 1000;
+// Direct readings come at least every 10 s.
+constexpr uint64_t kLongestSilenceNs = 15 * kSecondNs;
 
 const census::ProcessFigures* find(const view::View& view, const census::ProcessFigures& process) {
     const auto& all = view.figures.processes;
@@ -33,8 +35,24 @@ void Model::take_status(view::View view, std::vector<std::string> notices, Link 
     }
     status_ = std::move(view);
     notices_ = std::move(notices);
+    has_lost_daemon_ = link == Link::direct && (has_lost_daemon_ || link_ == Link::lost);
     link_ = link;
     why_lost_.clear();
+}
+
+bool Model::is_stale() const {
+    if (link_ == Link::direct) {
+        return now_ns_ > status_->origin.time_ns + kLongestSilenceNs;
+    }
+    return link_ == Link::lost;
+}
+
+uint64_t Model::lost_since_ns() const {
+    return link_ == Link::direct ? status_->origin.time_ns : lost_since_ns_;
+}
+
+std::string Model::why_lost() const {
+    return link_ == Link::direct ? "reading directly takes too long" : why_lost_;
 }
 
 void Model::set_disconnected(std::string why, uint64_t now_ns) {
@@ -128,6 +146,7 @@ void Model::take_events(view::EventsView& events) {
         events_.clear();
     }
     events_missed_ += events.missed;
+    events_hidden_ += events.hidden_events;
     events_.insert(events_.end(), std::make_move_iterator(events.events.begin()),
                    std::make_move_iterator(events.events.end()));
     while (events_.size() > kMostEvents) {

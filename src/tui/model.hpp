@@ -48,9 +48,12 @@ public:
     void tick(uint64_t now_ns);
 
     Link link() const { return link_; }
-    bool is_stale() const { return link_ == Link::lost; }
-    uint64_t lost_since_ns() const { return lost_since_ns_; }
-    const std::string& why_lost() const { return why_lost_; }
+    // The figures are not those of now: nobody could be asked.
+    bool is_stale() const;
+    uint64_t lost_since_ns() const;
+    std::string why_lost() const;
+    // A daemon ran, and has ended.
+    bool has_lost_daemon() const { return has_lost_daemon_; }
     uint64_t now_ns() const { return now_ns_; }
 
     // Absent: nothing was read yet.
@@ -70,6 +73,7 @@ public:
 
     const std::deque<view::EventView>& events() const { return events_; }
     uint64_t events_missed() const { return events_missed_; }
+    uint64_t events_hidden() const { return events_hidden_; }  // of other users
 
     const std::map<uint32_t, DeviceTracks>& tracks() const { return tracks_; }
     const std::set<ChartMark>& marks() const { return marks_; }
@@ -83,6 +87,7 @@ private:
     void add_mark(ChartMark::Cause cause, uint64_t time_ns, uint32_t pid);
 
     Link link_ = Link::none;
+    bool has_lost_daemon_ = false;
     uint64_t lost_since_ns_ = 0;
     std::string why_lost_;
     uint64_t now_ns_ = 0;
@@ -91,6 +96,7 @@ private:
     ScreenAnswer answer_;
     std::deque<view::EventView> events_;
     uint64_t events_missed_ = 0;
+    uint64_t events_hidden_ = 0;
     std::map<uint32_t, DeviceTracks> tracks_;
     std::set<ChartMark> marks_;
     std::set<uint32_t> past_of_;

@@ -178,16 +178,18 @@ TEST(Query, CoversOnlyTheVisibleScreen) {
     const Model model = watched(view::t3000(), 1);
     Ui ui;
     const auto groups = [&] { return std::get<view::GroupQuery>(query_of(model, ui, 20)); };
+    EXPECT_EQ(query_of(model, ui, 20), ScreenQuery(DevicePastQuery{0})) << "for the charts";
+    ui.screen = Screen::telemetry;
     EXPECT_EQ(query_of(model, ui, 20), ScreenQuery());
     ui.screen = Screen::allocations;
     EXPECT_EQ(groups().limit, 20u);
     EXPECT_EQ(groups().device, std::nullopt);
     ui.all_devices = false;
     ui.device = 3;
-    ui.scroll = 100;
+    ui.cursor.row = 100;
     EXPECT_EQ(groups().device, "3");
     EXPECT_EQ(groups().limit, 120u);
-    ui.scroll = 1'000'000;
+    ui.cursor.row = 1'000'000;
     EXPECT_EQ(groups().limit, 1000u) << "never the whole list";
 }
 
@@ -199,7 +201,8 @@ TEST(Query, DiffersWhereAnyChoiceDiffers) {
     const ScreenQuery before = query_of(model, ui, 20);
     EXPECT_EQ(query_of(model, ui, 20), before);
     for (const auto& change : std::vector<std::function<void(Ui&)>>{
-             [](Ui& u) { u.filter = "x"; }, [](Ui& u) { u.group = census::GroupBy::name; },
+             [](Ui& u) { u.filter() = "x"; }, [](Ui& u) { u.reverse[4] = true; },
+             [](Ui& u) { u.kind = census::Kind::l1; }, [](Ui& u) { u.group = census::GroupBy::name; },
              [](Ui& u) { u.pid = 1; }, [](Ui& u) { u.mark_ns = 1; },
              [](Ui& u) { u.sort = census::Sort::age; }, [](Ui& u) { u.all_devices = false; }}) {
         Ui other = ui;

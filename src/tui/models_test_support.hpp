@@ -98,7 +98,7 @@ inline Model watched(view::View view, uint64_t seconds = 120) {
 }
 
 inline view::CoreView some_cores() {
-    view::CoreView view{view::origin(), {}, 1, "0", {}};
+    view::CoreView view{view::origin(), {}, 1, 0, {}};
     view.grid.size = census::Core{8, 8};
     view.grid.capacity = 1'393'472;
     view.grid.lowest_buffer = 1'031'024;
@@ -118,10 +118,15 @@ inline view::CoreView some_cores() {
 }
 
 inline census::MapBlock taken(uint64_t address, uint64_t bytes, std::string name) {
-    return {address, bytes, false, bytes * 12 - 100, bytes * 12, 1, 90 * kSecond, std::move(name)};
+    return {address,    bytes, false,        bytes * 12 - 100,
+            bytes * 12, 1,     90 * kSecond, name.empty() ? std::nullopt : std::optional(std::move(name))};
 }
 inline census::MapBlock hole(uint64_t address, uint64_t bytes) {
-    return {address, bytes, true, 0, 0, 0, 0, ""};
+    census::MapBlock block;
+    block.address = address;
+    block.bytes = bytes;
+    block.is_free = true;
+    return block;
 }
 
 inline view::MapView a_map() {
@@ -141,7 +146,7 @@ inline view::MapView a_map() {
     census::AddressMap other = map;
     other.kind = census::Kind::l1;
     other.used = 1000;
-    return {view::origin(), {}, 1, "0", {other, map}};
+    return {view::origin(), {}, 1, 0, {other, map}};
 }
 
 inline view::EventView event(uint64_t sequence, history::RecordType type,
@@ -178,7 +183,7 @@ inline view::EventsView some_events() {
 }
 
 inline view::WhyView a_why() {
-    view::HoldersView holders{"0", census::Kind::dram, {}, {}};
+    view::HoldersView holders{0, census::Kind::dram, {}, {}};
     holders.by_process = {view::group("4711", 12'000'000'000, 400)};
     holders.by_name = {view::group("decoder.31/kv_cache", 9'000'000'000, 64), view::group("", 5'000, 1)};
     return {view::several_failures(), {holders}};

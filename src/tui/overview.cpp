@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// One row per device, and the processes below. If there are too many devices for rows, they form a grid.
+// One row per device, charts of the chosen one, and the processes. A Galaxy, or more devices than there is room for, are a mesh
+// with one cell per device.
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
+#include "tui/lists.hpp"
 #include "tui/screens.hpp"
 #include "view/text/cells.hpp"
 #include "view/text/format.hpp"
@@ -24,7 +27,10 @@ using view::kLeft;
 using view::kRight;
 using view::Tone;
 
-constexpr int kMinRowsOfProcesses = 7;  // a blank line, the titles and a few processes
+constexpr int kMinRowsOfProcesses = 7;  // two titles and a few processes
+constexpr int kLeastRowsOfCharts = 4;   // a title, two rows, the time
+constexpr int kMostRowsOfCharts = 16;
+constexpr int kLeastDevicesOfAMesh = 32;
 
 bool has_telemetry(const view::View& view) {
     return std::any_of(view.figures.devices.begin(), view.figures.devices.end(),
@@ -89,59 +95,91 @@ view::Text device_table(const view::View& view, const view::Style& style) {
     return device_table(view, DeviceTableLayout{0, false, 1}, style);
 }
 
-// "12 [####....]  45% L1  53%", in several columns. Returns the number of rows it takes.
-int draw_grid(const view::View& view, const DeviceFigures* selected, Canvas& canvas, const Area& area) {
-    constexpr int kMinCellWidth = 26;
-    constexpr int kWidthBesideBar = 18;
-    const auto count = static_cast<int>(view.figures.devices.size());
-    const int max_across = std::max(area.columns / kMinCellWidth, 1);
+struct MeshLayout {
     int across = 1;
-    while (across < max_across && (count + across - 1) / across > area.rows / 2) {
-        ++across;
-    }
-    const int width = area.columns / across;
-    const int rows = (count + across - 1) / across;
-    canvas.put(area.row, area.column, "DEVICES: DRAM, and L1 on the fullest core", CellStyle::title);
-    for (int i = 0; i < count; ++i) {
-        const DeviceFigures& device = view.figures.devices[static_cast<size_t>(i)];
-        const int row = area.row + 1 + i % rows;
-        const int column = area.column + i / rows * width;
-        if (row >= area.end_row()) {
-            continue;
-        }
-        const int bar_width = std::min(width - kWidthBesideBar, 40);
-        canvas.put(row, column, fmt::format("{:>2}", device.id));
-        const view::Line gauge = view::dram_gauge(device, static_cast<size_t>(std::max(bar_width, 3)));
-        const int end = column + 3 + std::max(bar_width, 3) + 5;
-        // Without a known capacity the gauge has no bar, and its text stands where the percentage would.
-        canvas.put_line(row, end - static_cast<int>(gauge.width()), gauge);
-        const int after = canvas.put(row, end, " L1 ", CellStyle::dim);
-        const view::Line l1 = view::l1_gauge(device, 0);
-        canvas.put_line(row, after + std::max(4 - static_cast<int>(l1.width()), 0), l1);
-        if (&device == selected) {
-            canvas.paint(row, column, 2, CellStyle::selected);
-        }
-    }
-    return rows + 1;
+    int width = 0;  // of a cell
+    int lines = 1;  // of a cell
+    int rows = 0;   // of cells that there is room for
+    int all_rows = 0;
+
+    int height() const { return 1 + rows * lines; }
+};
+
+// A Galaxy has its own shape. Other devices fill the width.
+MeshLayout mesh_layout(const view::View& view, int room, int columns) {
+    constexpr int kWidthOfALine = 20;  // "17 [██░] 45% L1  12%"
+    constexpr int kLeastWidth = 10;    // "17 ▒▒ 45%", and L1 below
+    const auto& devices = view.figures.devices;
+    const auto count = static_cast<int>(devices.size());
+    const bool is_galaxy =
+        count == 32 && devices.front().board.value_or("").find("galaxy") != std::string::npos;
+    const int wanted = is_galaxy ? (devices.front().arch == "blackhole" ? 8 : 4) : columns / kWidthOfALine;
+    MeshLayout layout;
+    layout.across = std::clamp(wanted, 1, std::max(columns / kLeastWidth, 1));
+    layout.width = std::min(columns / layout.across, 40);
+    layout.lines = layout.width < kWidthOfALine ? 2 : 1;
+    layout.all_rows = (count + layout.across - 1) / layout.across;
+    layout.rows = std::clamp((room - 1) / layout.lines, 0, layout.all_rows);
+    return layout;
 }
 
-// Summed over the devices of the process.
-census::Holding sum_of(const ProcessFigures& process, Kind kind) {
-    census::Holding sum;
-    for (const census::DeviceHoldings& held : process.devices) {
-        const census::Holding& one = held.memory[index_of(kind)];
-        sum.used += one.used;
-        sum.is_known = sum.is_known && one.is_known;
+void draw_cell(const DeviceFigures& device, bool is_selected, const MeshLayout& layout, Canvas& canvas,
+               int row, int column) {
+    const MemoryFigures& dram = device.memory[index_of(Kind::dram)];
+    const std::string percent = !dram.is_known  ? "?"
+                                : dram.capacity ? view::format_percent(dram.used, dram.capacity)
+                                                : view::format_bytes(dram.used);
+    const CellStyle style = style_of(view::tone_of(dram.used, dram.is_known ? dram.capacity : std::nullopt));
+    const view::Line l1 = view::l1_gauge(device, 0);
+    canvas.put(row, column, fmt::format("{:>2}", device.id),
+               is_selected ? CellStyle::selected : CellStyle::plain);
+    const bool has_share = dram.is_known && dram.capacity.value_or(0) != 0;
+    if (layout.lines == 2) {
+        const int blocks = layout.width - 8;
+        if (has_share) {
+            canvas.fill(row, column + 3, blocks,
+                        heat_character(static_cast<double>(dram.used) / static_cast<double>(*dram.capacity)),
+                        style);
+        }
+        canvas.put_right(row, column + layout.width - 1, percent, style);
+        canvas.put(row + 1, column, "L1", CellStyle::dim);
+        canvas.put_line(row + 1, column + layout.width - 1 - static_cast<int>(l1.width()), l1);
+        return;
     }
-    return sum;
+    const int bar_width = layout.width - 15;
+    if (has_share) {
+        canvas.put_line(row, column + 3, view::bar(dram.used, dram.capacity, static_cast<size_t>(bar_width)));
+    }
+    canvas.put_right(row, column + 3 + bar_width + 4, percent, style);
+    canvas.put(row, column + 3 + bar_width + 5, "L1", CellStyle::dim);
+    canvas.put_line(row, column + layout.width - 1 - static_cast<int>(l1.width()), l1);
 }
 
-uint64_t used_of(const ProcessFigures& process) {
-    uint64_t used = 0;
-    for (size_t kind = 0; kind < census::kDeviceKinds; ++kind) {
-        used += sum_of(process, static_cast<Kind>(kind)).used;
+void draw_mesh(const view::View& view, const DeviceFigures* selected, const MeshLayout& layout,
+               Canvas& canvas, const Area& area) {
+    const auto& devices = view.figures.devices;
+    const int chosen = selected == nullptr ? 0 : static_cast<int>(selected - devices.data());
+    const auto first_row =
+        static_cast<int>(scroll_to(static_cast<size_t>(chosen / layout.across),
+                                   static_cast<size_t>(layout.rows), static_cast<size_t>(layout.all_rows)));
+    const auto count = static_cast<int>(devices.size());
+    const int first = first_row * layout.across;
+    const int end = std::min(first + layout.rows * layout.across, count);
+    std::string title = fmt::format("{}x{} devices by number: DRAM, and L1 on the fullest core",
+                                    layout.all_rows, layout.across);
+    if (end - first < count) {
+        title += fmt::format(" ({} not shown)", count - (end - first));
     }
-    return used;
+    canvas.put(area.row, area.column, title, CellStyle::title, area.columns);
+    for (int i = first; i < end; ++i) {
+        const DeviceFigures& device = devices[static_cast<size_t>(i)];
+        const int row = area.row + 1 + (i - first) / layout.across * layout.lines;
+        const int column = area.column + i % layout.across * layout.width;
+        draw_cell(device, &device == selected, layout, canvas, row, column);
+        for (int line = 0; line < layout.lines; ++line) {
+            canvas.add_hit(row + line, column, layout.width - 1, {CanvasHit::What::device, device.id});
+        }
+    }
 }
 
 std::string upper(std::string_view text) {
@@ -153,20 +191,11 @@ std::string upper(std::string_view text) {
 
 view::Text process_table(const std::vector<const ProcessFigures*>& processes, const Model& model,
                          const Ui& ui, const view::Style& style) {
-    constexpr std::array<Kind, 6> kKinds = {Kind::dram,   Kind::l1,       Kind::cb,
-                                            Kind::kernel, Kind::l1_small, Kind::trace};
-    std::vector<Kind> kinds;
-    for (const Kind kind : kKinds) {
-        const bool is_used =
-            std::any_of(processes.begin(), processes.end(),
-                        [&](const ProcessFigures* process) { return sum_of(*process, kind).used != 0; });
-        if (is_used || kind == Kind::dram || kind == Kind::l1) {
-            kinds.push_back(kind);
-        }
-    }
+    constexpr std::array<Kind, 6> kinds = {Kind::dram,   Kind::l1,       Kind::cb,
+                                           Kind::kernel, Kind::l1_small, Kind::trace};
     // The column that the rows are sorted by has an arrow.
     const auto title = [&](std::string_view name) {
-        return upper(name) + (name == name_of(ui.order) ? (ui.reverse ? "^" : "v") : "");
+        return upper(name) + (name == name_of(ui.order) ? (ui.is_reverse() ? "^" : "v") : "");
     };
     std::vector<Column> columns = {
         {title("pid")}, {title("user"), kLeft, 0, 5}, {title("command"), kLeft, 0, 10}, {"DEV", kLeft, 0, 5}};
@@ -174,10 +203,10 @@ view::Text process_table(const std::vector<const ProcessFigures*>& processes, co
         const int rank = kind == Kind::dram || kind == Kind::l1     ? 0
                          : kind == Kind::cb || kind == Kind::kernel ? 1
                                                                     : 5;
-        columns.push_back({title(census::name_of(kind)), kRight, rank});
+        columns.push_back(
+            {title(census::name_of(kind)), kRight, census::name_of(kind) == name_of(ui.order) ? 0 : rank});
     }
-    columns.push_back({title("used"), kRight, 4});
-    columns.push_back({title("age"), kRight, 2});
+    columns.push_back({title("age"), kRight, ui.order == ProcessOrder::age ? 0 : 2});
     columns.push_back({"STATE", kLeft, 3});
     columns.push_back({"EVENTS/S", kRight, 8});
     columns.push_back({"SOURCE", kLeft, 7});
@@ -190,12 +219,11 @@ view::Text process_table(const std::vector<const ProcessFigures*>& processes, co
         std::vector<view::Line> row = {std::to_string(process->pid), process->user, process->comm,
                                        view::format_ids(ids)};
         for (const Kind kind : kinds) {
-            const census::Holding held = sum_of(*process, kind);
+            const census::Holding held = holding_of(model, ui, *process, kind);
             row.emplace_back(process->devices.empty() ? "-"
                              : held.is_known          ? view::format_bytes(held.used)
                                                       : "unknown");
         }
-        row.emplace_back(view::format_bytes(used_of(*process)));
         row.emplace_back(view::format_age(model.now_ns() - std::min(model.now_ns(), process->start_time_ns)));
         row.emplace_back(std::string(name_of(process->state)),
                          process->state == census::ProcessState::live ? Tone::plain : Tone::warn);
@@ -207,61 +235,29 @@ view::Text process_table(const std::vector<const ProcessFigures*>& processes, co
 }
 
 void draw_processes(const Model& model, const Ui& ui, Canvas& canvas, const Area& area) {
-    const std::vector<const ProcessFigures*> processes = ordered_processes(model, ui);
+    const DeviceFigures* device = ui.all_devices ? nullptr : chosen_device(model, ui);
+    std::string title = device != nullptr ? fmt::format("Processes on device {}", device->id)
+                                          : "Processes, bytes summed over their devices";
+    title += ui.filter().empty() ? "" : fmt::format(", those with '{}'", ui.filter());
+    canvas.put(area.row, area.column, title, CellStyle::dim, area.columns);
+    const std::vector<const ProcessFigures*> processes = listed_processes(model, ui);
     if (processes.empty()) {
-        return put_note(
-            canvas, area,
-            "No tracked processes. Start a process with TT_ALLOC_TRACKING_ENABLED=1 to track it.");
+        return put_note(canvas, area.below(1),
+                        model.status()->figures.processes.empty()
+                            ? "No tracked processes. 'ttmem run -- COMMAND' tracks a command."
+                            : "No matching process.");
     }
-    const auto found = std::find_if(processes.begin(), processes.end(), [&](const ProcessFigures* process) {
-        return process->pid == ui.process;
-    });
-    const auto selected =
-        found == processes.end() ? std::nullopt : std::optional<size_t>(found - processes.begin());
-    const auto rows = static_cast<size_t>(std::max(area.rows - 1, 0));
-    put_table(canvas, area, process_table(processes, model, ui, style_for(canvas, area)),
-              scroll_to(selected.value_or(0), rows, processes.size()), selected);
+    const Area list = area.below(1);
+    put_list(canvas, list, process_table(processes, model, ui, style_for(canvas, list)), processes.size(),
+             selected_row(model, ui));
 }
 
 }  // namespace
 
-std::vector<const ProcessFigures*> ordered_processes(const Model& model, const Ui& ui) {
-    std::vector<const ProcessFigures*> processes;
-    for (const ProcessFigures& process : model.status()->figures.processes) {
-        processes.push_back(&process);
-    }
-    const auto before = [&](const ProcessFigures* a, const ProcessFigures* b) {
-        switch (ui.order) {
-            case ProcessOrder::used:
-                return used_of(*a) > used_of(*b);
-            case ProcessOrder::pid:
-                return a->pid < b->pid;
-            case ProcessOrder::dram:
-                return sum_of(*a, Kind::dram).used > sum_of(*b, Kind::dram).used;
-            case ProcessOrder::l1:
-                return sum_of(*a, Kind::l1).used > sum_of(*b, Kind::l1).used;
-            case ProcessOrder::cb:
-                return sum_of(*a, Kind::cb).used > sum_of(*b, Kind::cb).used;
-            case ProcessOrder::age:
-                return a->start_time_ns < b->start_time_ns;
-            case ProcessOrder::user:
-                return a->user < b->user;
-            case ProcessOrder::command:
-                return a->comm < b->comm;
-        }
-        return false;
-    };
-    std::stable_sort(processes.begin(), processes.end(), before);
-    if (ui.reverse) {
-        std::reverse(processes.begin(), processes.end());
-    }
-    return processes;
-}
-
 void draw_overview(const Model& model, const Ui& ui, Canvas& canvas, const Area& area) {
     const view::View& view = *model.status();
     const DeviceFigures* selected = chosen_device(model, ui);
-    if (view.figures.devices.empty()) {
+    if (selected == nullptr) {
         if (view.figures.processes.empty()) {
             return put_note(canvas, area, view::status_text(view, style_for(canvas, area)));
         }
@@ -270,19 +266,35 @@ void draw_overview(const Model& model, const Ui& ui, Canvas& canvas, const Area&
         return draw_processes(model, ui, canvas, area.below(2));
     }
     const auto devices = static_cast<int>(view.figures.devices.size());
-    const int process_rows = std::min(
-        kMinRowsOfProcesses, 2 + static_cast<int>(std::max<size_t>(view.figures.processes.size(), 1)));
+    const int wanted_by_processes = 2 + static_cast<int>(std::max<size_t>(view.figures.processes.size(), 1));
+    const int process_rows = std::min(kMinRowsOfProcesses, wanted_by_processes);
     int device_rows = devices + 1;
-    if (device_rows + process_rows <= area.rows) {
+    if (devices < kLeastDevicesOfAMesh && device_rows + process_rows + kLeastRowsOfCharts <= area.rows) {
         put_table(canvas, area, device_table(view, style_for(canvas, area)), 0);
-        if (selected != nullptr) {
-            canvas.paint(area.row + 1 + static_cast<int>(selected - view.figures.devices.data()), area.column,
-                         3, CellStyle::selected);
+        for (int i = 0; i < devices; ++i) {
+            canvas.add_hit(area.row + 1 + i, area.column, area.columns,
+                           {CanvasHit::What::device, view.figures.devices[static_cast<size_t>(i)].id});
         }
+        canvas.paint(area.row + 1 + static_cast<int>(selected - view.figures.devices.data()), area.column, 3,
+                     CellStyle::selected);
     } else {
-        device_rows = draw_grid(view, selected, canvas, area);
+        const MeshLayout layout =
+            mesh_layout(view, area.rows - process_rows - kLeastRowsOfCharts, area.columns);
+        draw_mesh(view, selected, layout, canvas, area);
+        device_rows = layout.height();
     }
-    draw_processes(model, ui, canvas, area.below(device_rows + 1));
+    // Charts get what the processes leave.
+    const int free_rows = area.rows - device_rows - process_rows;
+    int chart_rows = 0;
+    if (free_rows >= kLeastRowsOfCharts) {
+        chart_rows =
+            std::min(free_rows, std::clamp(area.rows - device_rows - wanted_by_processes,
+                                           std::clamp(area.rows / 6, kLeastRowsOfCharts, kMostRowsOfCharts),
+                                           kMostRowsOfCharts));
+        draw_charts_of(model, ui, *selected, canvas,
+                       {area.row + device_rows, area.column, chart_rows, area.columns});
+    }
+    draw_processes(model, ui, canvas, area.below(device_rows + chart_rows));
 }
 
 }  // namespace ttmem::tui

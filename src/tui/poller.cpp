@@ -66,7 +66,7 @@ ScreenAnswer answer_query(const PoolMapQuery& query, ReadMode mode) {
     if (maps.empty()) {
         return {query, std::move(pools->view), {}};
     }
-    census::AddressMap& chosen = maps[chosen_pool(maps, query.pool)];
+    census::AddressMap& chosen = maps[chosen_pool(maps, query.pool, query.target)];
     wanted.pid = chosen.pid;
     wanted.kind = chosen.kind;
     wanted.limit = query.map.limit;
@@ -113,6 +113,7 @@ bool append_events(std::vector<PollerUpdate>& updates, ScreenAnswer& answer) {
         return false;
     }
     waiting->missed += events->missed;
+    waiting->hidden_events += events->hidden_events;
     waiting->events.insert(waiting->events.end(), std::make_move_iterator(events->events.begin()),
                            std::make_move_iterator(events->events.end()));
     return true;
@@ -201,7 +202,8 @@ void Poller::Shared::read_directly() {
     rest(std::max<steady_clock::duration>(pace(), (steady_clock::now() - start) * kShareOfProcessor));
 }
 
-// A daemon that ran once is waited for. Where none has run yet, this program reads directly until one comes.
+// Where no daemon runs, this program reads directly until one comes. A daemon that does not answer is asked again after the
+// time that it was waited for.
 void Poller::Shared::follow_status() {
     bool was_connected = false;
     while (!is_stopping()) {
@@ -218,16 +220,20 @@ void Poller::Shared::follow_status() {
         if (is_stopping()) {
             break;
         }
+        const auto start = steady_clock::now();
         const auto ended = access::follow_view(pace(), take, status_flag.get());
         if (ended) {
             continue;  // another interval, or the end
         }
-        if (was_connected) {
+        auto waited = steady_clock::now() - start;
+        if (std::exchange(was_connected, false)) {
             publish(LossUpdate{ended.error().text, view::read_here().time_ns});
-            rest(kReconnect);
-        } else {
-            read_directly();
+            waited = {};  // most of it the daemon was there
         }
+        const auto next_try = steady_clock::now() + waited;
+        do {
+            read_directly();
+        } while (!is_stopping() && steady_clock::now() < next_try);
     }
 }
 
@@ -237,14 +243,11 @@ void Poller::Shared::follow_events(const view::EventQuery& asked) {
     wanted.since = next_event;
     wanted.interval_ms = static_cast<uint64_t>(pace().count());
     publish(ScreenAnswer{asked, view::EventsView{}, {}});
-    const auto take = [&](uint64_t missed, const view::EventView* event) {
-        view::EventsView view;
-        view.missed = missed;
-        if (event != nullptr) {
-            next_event = event->sequence + 1;
-            view.events.push_back(*event);
+    const auto take = [&](view::EventsView recent) {
+        if (!recent.events.empty()) {
+            next_event = recent.events.back().sequence + 1;
         }
-        publish(ScreenAnswer{asked, std::move(view), {}});
+        publish(ScreenAnswer{asked, std::move(recent), {}});
         return true;
     };
     const auto ended = access::follow_events(wanted, take, query_flag.get());

@@ -13,10 +13,21 @@
 
 namespace ttmem::tui {
 
+// An allocation in its pool, as lists of allocations name it.
+struct MapTarget {
+    uint32_t pid = 0;
+    census::Kind kind = census::Kind::dram;
+    std::optional<std::string> set = {};  // absent: not known
+    uint64_t address = 0;
+
+    bool operator==(const MapTarget&) const = default;
+};
+
 // A map with the blocks of one pool; of the others, that they are there. A host may have hundreds of pools.
 struct PoolMapQuery {
     view::MapQuery map = {};
-    std::optional<size_t> pool = {};  // absent: the one with the most in it
+    std::optional<size_t> pool = {};  // absent: that of the target, or the one with the most in it
+    std::optional<MapTarget> target = {};
 
     bool operator==(const PoolMapQuery&) const = default;
 };
@@ -42,7 +53,8 @@ struct ScreenAnswer {
     std::string problem;  // why there is no view
 };
 
-// The pool of a map that is meant: this one, or the one with the most in it.
-size_t chosen_pool(const std::vector<census::AddressMap>& maps, std::optional<size_t> wanted);
+// The pool of a map that is meant: this one, that of the target, or the one with the most in it.
+size_t chosen_pool(const std::vector<census::AddressMap>& maps, std::optional<size_t> wanted,
+                   const std::optional<MapTarget>& target);
 
 }  // namespace ttmem::tui

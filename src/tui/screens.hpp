@@ -30,6 +30,9 @@ void draw_breakdown(const Model& model, const Ui& ui, Canvas& canvas, const Area
 void draw_cores(const Model& model, const census::DeviceFigures& device, Canvas& canvas, const Area& area);
 
 void draw_charts(const Model& model, const Ui& ui, Canvas& canvas, const Area& area);
+// DRAM and L1 of one device, side by side.
+void draw_charts_of(const Model& model, const Ui& ui, const census::DeviceFigures& device, Canvas& canvas,
+                    const Area& area);
 void draw_telemetry(const Model& model, const Ui& ui, Canvas& canvas, const Area& area);
 void draw_allocations(const Model& model, const Ui& ui, Canvas& canvas, const Area& area);
 void draw_map(const Model& model, const Ui& ui, Canvas& canvas, const Area& area);
@@ -43,15 +46,13 @@ Canvas draw(const Model& model, const Ui& ui, Size size, Glyphs glyphs);
 // The part of the picture that the visible screen draws in.
 Area body_of(Size size);
 
-// The processes in the user's sort order.
-std::vector<const census::ProcessFigures*> ordered_processes(const Model& model, const Ui& ui);
-
 // The part of a bank that the map shows.
 struct MapWindow {
     const census::AddressMap* map = nullptr;  // null: no pool to show
     size_t index = 0;                         // of the pool
     size_t pools = 0;
-    uint64_t from = 0;  // offset in the bank
+    uint64_t cursor = 0;  // offset in the bank
+    uint64_t from = 0;    // offset in the bank
     uint64_t bytes = 0;
     int rows = 0;
     int columns = 0;
@@ -61,5 +62,8 @@ struct MapWindow {
     }
 };
 MapWindow map_window(const Model& model, const Ui& ui, const Area& area);
+
+// Null: none is there, or none is known there.
+const census::MapBlock* block_at_cursor(const Model& model, const Ui& ui, const Area& area);
 
 }  // namespace ttmem::tui

@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <ctime>
 
+#include "tui/lists.hpp"
 #include "tui/models_test_support.hpp"
 #include "tui/screens.hpp"
 #include "view/testing/golden_test_support.hpp"
@@ -80,8 +81,10 @@ TEST_F(Screens, OverviewOfAGalaxyFitsOnOneScreen) {
     expect_golden("galaxy", galaxy_model, ui);
     for (const Size& size : kSizes) {
         const std::string text = text_of(draw(galaxy_model, ui, size, Glyphs::utf8));
-        EXPECT_THAT(text, testing::ContainsRegex("31 +(\\[|galaxy)")) << size.columns;
+        EXPECT_THAT(text, testing::ContainsRegex("31 +\\[")) << size.columns;
+        EXPECT_THAT(text, HasSubstr("8x4 devices")) << "the mesh of the Galaxy";
         EXPECT_THAT(text, HasSubstr("worker-")) << "processes have room too";
+        EXPECT_THAT(text, HasSubstr("Device 0 DRAM")) << "and charts";
     }
 }
 
@@ -105,6 +108,70 @@ TEST_F(Screens, ChartsShowOneDeviceOrAll) {
     expect_golden("charts", model, at(Screen::charts));
 }
 
+TEST_F(Screens, ChartsScaleToTheCapacityFirst) {
+    ui.all_devices = false;
+    const auto picture = [&] { return text_of(draw(model, at(Screen::charts), {24, 80}, Glyphs::utf8)); };
+    EXPECT_THAT(picture(), HasSubstr(" 100%"));
+    ui.scale = ChartScale::values;
+    EXPECT_THAT(picture(), testing::AllOf(HasSubstr("  50%"), HasSubstr("   0%")));
+}
+
+TEST_F(Screens, ChartsSayHowManyDevicesAreNotShown) {
+    EXPECT_THAT(text_of(draw(model, at(Screen::charts), {24, 80}, Glyphs::utf8)),
+                HasSubstr("2 of 8 devices, from device 0 on"));
+}
+
+TEST_F(Screens, TheBreakdownOfAllDevicesIsOnOnePage) {
+    ui.all_sections = true;
+    expect_golden("breakdown_all", model, at(Screen::breakdown));
+    EXPECT_THAT(text_of(draw(model, ui, {24, 80}, Glyphs::utf8)), HasSubstr("2 of 8 devices"));
+    const std::string text = text_of(draw(model, ui, {50, 200}, Glyphs::utf8));
+    for (const char* device : {"Device 0", "Device 7"}) {
+        EXPECT_THAT(text, HasSubstr(device));
+    }
+}
+
+TEST_F(Screens, CircularBuffersAndKernelsHaveAShareOfL1) {
+    const std::string text = text_of(draw(model, at(Screen::breakdown), {24, 80}, Glyphs::utf8));
+    EXPECT_THAT(text, testing::ContainsRegex("CBs: +\\[.*15.0 MiB / +74.4 MiB +20%"));
+    EXPECT_THAT(text, testing::ContainsRegex("Kernels: +\\[.*228.0 KiB / +74.4 MiB +<1%"));
+}
+
+TEST_F(Screens, ADeviceOfTheOverviewHasItsOwnProcesses) {
+    ui.all_devices = false;
+    ui.device = 7;
+    expect_golden("overview_device", model, ui);
+    EXPECT_THAT(text_of(draw(model, ui, {24, 80}, Glyphs::utf8)),
+                testing::AllOf(HasSubstr("Processes on device 7"), HasSubstr("12345")));
+    ui.device = 0;
+    EXPECT_THAT(text_of(draw(model, ui, {24, 80}, Glyphs::utf8)), Not(HasSubstr("12345")));
+}
+
+TEST_F(Screens, TheColumnThatRowsAreSortedByIsNeverLeftOut) {
+    for (size_t i = 0; i < kOrders; ++i) {
+        ui.order = static_cast<ProcessOrder>(i);
+        EXPECT_THAT(text_of(draw(model, ui, {24, 80}, Glyphs::utf8)),
+                    testing::ContainsRegex("[A-Z0-9]v( |\n)"))
+            << name_of(ui.order);
+    }
+}
+
+TEST_F(Screens, TheColourOfABlockDoesNotDependOnItsNeighbours) {
+    const auto colours = [&](const view::MapView& map) {
+        Model one = model;
+        one.take({{}, map, ""});
+        ui.map_cursor = 999'999;
+        return draw(one, at(Screen::map), {24, 80}, Glyphs::utf8).styles(7).substr(0, 20);
+    };
+    view::MapView map = a_map();
+    const std::string before = colours(map);
+    auto& blocks = map.maps[1].blocks;
+    blocks.erase(blocks.begin());
+    blocks.insert(blocks.begin(), {taken(0x100040, 100'000, "decoder.0/kv_cache"),
+                                   taken(0x100040 + 100'000, 200'000, "decoder.0/kv_cache")});
+    EXPECT_EQ(colours(map), before);
+}
+
 TEST_F(Screens, TelemetryShowsValuesLimitsAndTheLastMinute) {
     expect_golden("telemetry", model, at(Screen::telemetry));
 }
@@ -114,10 +181,33 @@ TEST_F(Screens, AllocationsAreShownInGroupsOrAsAList) {
     expect_golden("allocations_groups", model, at(Screen::allocations));
     model.take({{}, view::several_allocations(), ""});
     ui.group.reset();
-    ui.filter = "decoder";
+    ui.filters[static_cast<size_t>(Screen::allocations)] = "decoder";
     ui.mark_ns = 1;
     ui.mark_time_ns = kNow - 12 * kSecond;
     expect_golden("allocations_list", model, at(Screen::allocations));
+}
+
+TEST_F(Screens, AllocationsAreShownAsATreeOfScopes) {
+    view::GroupView groups = view::groups_by_name();
+    groups.groups.push_back(view::group("decoder.0/mlp", 1'048'576, 2));
+    groups.total = 45;
+    model.take({{}, groups, ""});
+    ui.tree = true;
+    expect_golden("allocations_tree", model, at(Screen::allocations));
+    EXPECT_THAT(text_of(draw(model, ui, {24, 80}, Glyphs::utf8)), HasSubstr("without 41 small names"));
+}
+
+TEST_F(Screens, GrowthIsShownWithItsTime) {
+    view::GrowthView growth;
+    growth.processes = 2;
+    growth.span_ns = 63 * kSecond;
+    growth.unsampled = 1;
+    growth.total = 2;
+    growth.names = {{"decoder.3/kv_cache", census::Kind::dram, 1'000'000, 5'000'000},
+                    {"activations", census::Kind::l1, 8'192, 0}};
+    model.take({{}, growth, ""});
+    ui.growth = true;
+    expect_golden("growth", model, at(Screen::allocations));
 }
 
 TEST_F(Screens, MapShowsABankAndTheBlockAtTheCursor) {
@@ -153,7 +243,8 @@ TEST_F(Screens, TheSelectedPostMortemIsVisibleInALongList) {
     model.take({{}, list, ""});
     ui.post_mortems = true;
     for (const size_t selected : std::initializer_list<size_t>{0, 12, 17, 18, 50, 98, 99}) {
-        ui.post_mortem = selected;
+        ui.screen = Screen::failures;
+        select_row(model, ui, selected);
         EXPECT_THAT(selected_rows(draw(model, at(Screen::failures), {24, 80}, Glyphs::utf8)),
                     testing::ElementsAre(HasSubstr(std::to_string(70'000 + selected))))
             << selected;
@@ -176,8 +267,22 @@ TEST_F(Screens, AStaleScreenShowsTheLastFiguresAndSaysSo) {
     expect_golden("stale", model, ui);
     const std::string text = text_of(draw(model, ui, {24, 80}, Glyphs::utf8));
     EXPECT_THAT(text, HasSubstr("STALE 12s"));
-    EXPECT_THAT(text, HasSubstr("Daemon gone for 12s"));
+    EXPECT_THAT(text, HasSubstr("No figures for 12s"));
+    EXPECT_THAT(text, Not(HasSubstr("exact")));
     EXPECT_THAT(text, HasSubstr("n300"));
+}
+
+TEST_F(Screens, AfterALostDaemonDirectFiguresSaySo) {
+    model.set_disconnected("the daemon has ended its stream", kNow);
+    model.take_status(t3000_with_driver(), {}, Link::direct);
+    EXPECT_THAT(
+        text_of(draw(model, ui, {24, 80}, Glyphs::utf8)),
+        testing::AllOf(HasSubstr("exact  direct"), HasSubstr("The daemon is gone: reading directly")));
+    model.tick(kNow + 20 * kSecond);
+    EXPECT_THAT(text_of(draw(model, ui, {24, 80}, Glyphs::utf8)),
+                testing::AllOf(HasSubstr("STALE 20s"), Not(HasSubstr("exact"))));
+    model.take_status(t3000_with_driver(), {}, Link::daemon);
+    EXPECT_THAT(text_of(draw(model, ui, {24, 80}, Glyphs::utf8)), Not(HasSubstr("gone")));
 }
 
 TEST_F(Screens, InexactnessIsShownOnEveryScreen) {

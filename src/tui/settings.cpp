@@ -47,6 +47,7 @@ base::Expected<void> save_settings(const Ui& ui, const std::string& path) {
     json["interval_ms"] = ui.interval_ms;
     json["order"] = std::string(name_of(ui.order));
     json["reverse"] = ui.reverse;
+    json["scale"] = static_cast<unsigned>(ui.scale);
     json["all_devices"] = ui.all_devices;
     json["zoom"] = ui.zoom;
     json["group"] = ui.group ? ordered_json(std::string(census::name_of(*ui.group))) : ordered_json(nullptr);
@@ -65,7 +66,12 @@ void load_settings(Ui& ui, const std::string& path) {
     }
     read(json, "screen", ui.screen, kScreens - 1);
     read(json, "zoom", ui.zoom, kZooms.size() - 1);
-    read(json, "reverse", ui.reverse);
+    read(json, "scale", ui.scale, static_cast<uint64_t>(ChartScale::values));
+    if (const auto found = json.find("reverse");
+        found != json.end() && found->is_array() && found->size() == kScreens &&
+        std::all_of(found->begin(), found->end(), [](const ordered_json& one) { return one.is_boolean(); })) {
+        ui.reverse = found->get<std::array<bool, kScreens>>();
+    }
     read(json, "all_devices", ui.all_devices);
     uint64_t interval = 0;
     read(json, "interval_ms", interval, kIntervals.back());

@@ -25,7 +25,8 @@ TEST_F(Settings, AreFoundAgain) {
     ui.screen = Screen::charts;
     ui.interval_ms = 2000;
     ui.order = ProcessOrder::age;
-    ui.reverse = true;
+    ui.reverse[4] = true;
+    ui.scale = ChartScale::values;
     ui.all_devices = false;
     ui.zoom = 3;
     ui.group.reset();
@@ -37,7 +38,8 @@ TEST_F(Settings, AreFoundAgain) {
     EXPECT_EQ(again.screen, ui.screen);
     EXPECT_EQ(again.interval_ms, 2000u);
     EXPECT_EQ(again.order, ProcessOrder::age);
-    EXPECT_TRUE(again.reverse);
+    EXPECT_EQ(again.reverse, ui.reverse);
+    EXPECT_EQ(again.scale, ChartScale::values);
     EXPECT_FALSE(again.all_devices);
     EXPECT_EQ(again.zoom, 3u);
     EXPECT_EQ(again.group, std::nullopt);
@@ -47,7 +49,7 @@ TEST_F(Settings, AreFoundAgain) {
 TEST_F(Settings, ThatMakeNoSenseChangeNothing) {
     for (const char* text :
          {"", "[", "[]", "7", R"({"screen":99,"zoom":-1,"interval_ms":1,"order":7,"group":"x","sort":null})",
-          R"({"screen":"x","reverse":3})"}) {
+          R"({"screen":"x","reverse":[3]})", R"({"reverse":true,"scale":2})"}) {
         const std::string path = folder / "top.json";
         std::ofstream(path) << text;
         Ui ui;

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "tui/lists.hpp"
 #include "tui/screens.hpp"
 #include "view/text/cells.hpp"
 
@@ -42,7 +43,8 @@ view::Line trips_cell(const Telemetry& telemetry) {
             *telemetry.thermal_trips == 0 ? view::Tone::plain : view::Tone::bad};
 }
 
-view::Text telemetry_table(const Model& model, const view::Style& style) {
+view::Text telemetry_table(const Model& model, const std::vector<const DeviceFigures*>& devices,
+                           const view::Style& style) {
     view::Table table({{"DEV"},
                        {"BUS", kLeft, 2},
                        {"TEMPERATURE"},
@@ -59,7 +61,8 @@ view::Text telemetry_table(const Model& model, const view::Style& style) {
                        {"TRIPS", kRight, 6},
                        {"VERSION", kLeft, 7},
                        {"LINK", kLeft, 10}});
-    for (const DeviceFigures& device : model.status()->figures.devices) {
+    for (const DeviceFigures* shown : devices) {
+        const DeviceFigures& device = *shown;
         const Telemetry& telemetry = device.telemetry;
         const census::DriverFacts facts = device.driver.value_or(census::DriverFacts{});
         const auto found = model.tracks().find(device.id);
@@ -93,11 +96,12 @@ void draw_telemetry(const Model& model, const Ui& ui, Canvas& canvas, const Area
             canvas, area,
             devices.empty() ? kNoDevices : "No telemetry: no driver is loaded for these devices.");
     }
-    const DeviceFigures* device = chosen_device(model, ui);
-    const auto selected = static_cast<size_t>(device - devices.data());
-    const auto rows = static_cast<size_t>(std::max(area.rows - 1, 0));
-    put_table(canvas, area, telemetry_table(model, style_for(canvas, area)),
-              scroll_to(selected, rows, devices.size()), selected);
+    const std::vector<const DeviceFigures*> shown = listed_devices(model, ui);
+    if (shown.empty()) {
+        return put_note(canvas, area, fmt::format("No device with '{}'.", ui.filter()));
+    }
+    put_list(canvas, area, telemetry_table(model, shown, style_for(canvas, area)), shown.size(),
+             selected_row(model, ui));
 }
 
 }  // namespace ttmem::tui

@@ -69,7 +69,7 @@ void install_crash_restore(const termios& settings) {
         // tigetstr() only reads the name. NOLINTNEXTLINE(cppcoreguidelines-pro-type-const-cast)
         add_sequence(tigetstr(const_cast<char*>(name)));
     }
-    add_sequence("\r\n");
+    add_sequence("\033[?1006l\033[?1000l\r\n");  // no mouse
     crash_restore.is_armed = 1;
     struct sigaction action {};
     action.sa_handler = restore_after_crash;
@@ -97,11 +97,12 @@ void make_colours() {
         CellStyle style;
         short of_256, of_8;
     };
-    constexpr std::array<StyleColour, 7> kColours = {{{CellStyle::good, 71, COLOR_GREEN},
+    constexpr std::array<StyleColour, 8> kColours = {{{CellStyle::good, 71, COLOR_GREEN},
                                                       {CellStyle::warn, 178, COLOR_YELLOW},
                                                       {CellStyle::bad, 203, COLOR_RED},
                                                       {CellStyle::bar, 74, COLOR_CYAN},
                                                       {CellStyle::key, 74, COLOR_CYAN},
+                                                      {CellStyle::accent, 139, COLOR_MAGENTA},
                                                       {CellStyle::dim, 244, COLOR_WHITE},
                                                       {CellStyle::stale, 240, COLOR_WHITE}}};
     for (const StyleColour& choice : kColours) {
@@ -129,6 +130,7 @@ attr_t attributes_of(CellStyle style, bool has_colour) {
         case CellStyle::good:
         case CellStyle::warn:
         case CellStyle::bar:
+        case CellStyle::accent:
             return colour;
     }
     return A_NORMAL;
@@ -173,11 +175,32 @@ Key key_of_code(wint_t code) {
     }
 }
 
+// Wheels are buttons 4 and 5.
+Input mouse_input() {
+    MEVENT event{};
+    if (getmouse(&event) != OK) {
+        return Key::none;
+    }
+    const auto has = [&](mmask_t button) { return (event.bstate & button) != 0; };
+    const Key key = has(BUTTON4_PRESSED)   ? Key::wheel_up
+                    : has(BUTTON5_PRESSED) ? Key::wheel_down
+                    : has(BUTTON1_PRESSED) ? Key::click
+                                           : Key::none;
+    return {key, event.y, event.x};
+}
+
 }  // namespace
 
 base::Expected<Terminal> Terminal::open() {
     if (isatty(STDIN_FILENO) == 0 || isatty(STDOUT_FILENO) == 0) {
         return base::error(Error::Code::refused, "no terminal ('ttmem status' prints the same figures once)");
+    }
+    const char* type = base::environment("TERM");
+    if (type != nullptr && std::strcmp(type, "dumb") == 0) {
+        return base::error(
+            Error::Code::refused,
+            "this terminal can't move its cursor (TERM is 'dumb'; 'ttmem status' prints the same "
+            "figures once)");
     }
     setlocale(LC_ALL, "");
     termios settings{};
@@ -202,6 +225,8 @@ base::Expected<Terminal> Terminal::open() {
     keypad(stdscr, TRUE);
     nodelay(stdscr, TRUE);
     leaveok(stdscr, TRUE);
+    mouseinterval(0);  // clicks are reported at once
+    mousemask(BUTTON1_PRESSED | BUTTON4_PRESSED | BUTTON5_PRESSED, nullptr);
     return terminal;
 }
 
@@ -252,11 +277,14 @@ void Terminal::show(const Canvas& canvas) {
     wrefresh(stdscr);
 }
 
-std::optional<Key> Terminal::key() {
+std::optional<Input> Terminal::key() {
     wint_t code = 0;
     const int type = wget_wch(stdscr, &code);
     if (type == ERR) {
         return std::nullopt;
+    }
+    if (type == KEY_CODE_YES && code == KEY_MOUSE) {
+        return mouse_input();
     }
     if (type == KEY_CODE_YES) {
         return key_of_code(code);

@@ -33,8 +33,8 @@ public:
 
     void show(const Canvas& canvas);
 
-    // The next key that was pressed; absent if none is waiting.
-    std::optional<Key> key();
+    // The next key or click; absent if none is waiting.
+    std::optional<Input> key();
 
 private:
     Terminal() = default;

@@ -15,8 +15,8 @@ const std::array<NamedSignal, 5> kSignals = {{{SIGTERM, "SIGTERM"},
                                               {SIGCONT, "SIGCONT"}}};
 
 std::string_view name_of(ProcessOrder order) {
-    constexpr std::array<std::string_view, kOrders> kNames = {"used", "pid", "dram", "l1",
-                                                              "cb",   "age", "user", "command"};
+    constexpr std::array<std::string_view, kOrders> kNames = {"dram", "l1",   "cb",     "pid",
+                                                              "age",  "user", "command"};
     assert(static_cast<size_t>(order) < kNames.size());
     return kNames[static_cast<size_t>(order)];
 }
@@ -44,25 +44,33 @@ Query allocation_query(const Ui& ui, const std::optional<std::string>& device, u
     Query query;
     query.device = device;
     query.pid = ui.pid;
-    query.name = ui.filter;
+    query.kind = ui.kind;
+    query.name = ui.filter();
     query.since = ui.mark_ns;
-    query.limit = std::min(ui.scroll + rows, kMostRows);
+    query.sort = ui.sort;
+    query.reverse = ui.is_reverse();
+    // Whole windows, so that not every step of the cursor is another query.
+    query.limit = std::min((ui.cursor.row + 2 * rows - 1) / rows * rows, kMostRows);
     return query;
 }
 
 ScreenQuery allocations_or_groups(const Ui& ui, const std::optional<std::string>& device, uint64_t rows) {
+    if (ui.growth) {
+        return view::GrowthQuery{ui.pid, ui.kind, ui.filter(), kMostRows};
+    }
     if (ui.group) {
         auto query = allocation_query<view::GroupQuery>(ui, device, rows);
         query.group = *ui.group;
+        if (ui.tree) {
+            query.limit = kMostRows;  // sums need all names
+        }
         return query;
     }
-    auto query = allocation_query<view::AllocationQuery>(ui, device, rows);
-    query.sort = ui.sort;
-    return query;
+    return allocation_query<view::AllocationQuery>(ui, device, rows);
 }
 
 // Of those that the charts show, the first whose past has not been asked for yet.
-std::optional<uint32_t> device_without_past(const Model& model, const Ui& ui) {
+std::optional<uint32_t> device_without_past(const Model& model, const Ui& ui, bool shows_all) {
     constexpr size_t kMostAtOnce = 16;
     const census::DeviceFigures* device = chosen_device(model, ui);
     if (device == nullptr || model.link() != Link::daemon) {
@@ -71,7 +79,7 @@ std::optional<uint32_t> device_without_past(const Model& model, const Ui& ui) {
     const auto& devices = model.status()->figures.devices;
     const auto first = static_cast<size_t>(device - devices.data());
     assert(first < devices.size());
-    for (size_t i = 0; i < (ui.all_devices ? std::min(devices.size(), kMostAtOnce) : 1); ++i) {
+    for (size_t i = 0; i < (shows_all ? std::min(devices.size(), kMostAtOnce) : 1); ++i) {
         const uint32_t id = devices[(first + i) % devices.size()].id;
         if (!model.knows_past_of(id)) {
             return id;
@@ -92,13 +100,13 @@ ScreenQuery query_of(const Model& model, const Ui& ui, int rows) {
             return allocations_or_groups(ui, filter, static_cast<uint64_t>(std::max(rows, 1)));
         case Screen::map:
             if (device != nullptr) {
-                return PoolMapQuery{{.device = id, .limit = kMostBlocks}, ui.pool};
+                return PoolMapQuery{{.device = id, .limit = kMostBlocks}, ui.pool, ui.target};
             }
             break;
         case Screen::events:
             return view::EventQuery{.last = kMostEventsAtOnce};
         case Screen::charts:
-            if (const auto without = device_without_past(model, ui)) {
+            if (const auto without = device_without_past(model, ui, ui.all_devices)) {
                 return DevicePastQuery{*without};
             }
             return view::FailureQuery{.limit = kMostFailures};  // for the marks
@@ -116,6 +124,10 @@ ScreenQuery query_of(const Model& model, const Ui& ui, int rows) {
             }
             break;
         case Screen::overview:
+            if (const auto without = device_without_past(model, ui, false)) {
+                return DevicePastQuery{*without};
+            }
+            break;
         case Screen::telemetry:
             break;
     }

@@ -6,8 +6,10 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "tui/model.hpp"
 
@@ -17,8 +19,8 @@ enum class Screen : uint8_t { overview, breakdown, charts, telemetry, allocation
 constexpr size_t kScreens = 8;
 
 // In which order processes stand.
-enum class ProcessOrder : uint8_t { used, pid, dram, l1, cb, age, user, command };
-constexpr size_t kOrders = 8;
+enum class ProcessOrder : uint8_t { dram, l1, cb, pid, age, user, command };
+constexpr size_t kOrders = 7;
 std::string_view name_of(ProcessOrder order);
 
 // The spans of charts; the first is so many samples as they come.
@@ -40,38 +42,65 @@ struct NamedSignal {
 };
 extern const std::array<NamedSignal, 5> kSignals;
 
-struct Ui {
+// The selected row of a list. It follows its entry when the rows change their order.
+struct ListCursor {
+    size_t row = 0;
+    std::string key;  // of the entry (tui/lists.hpp); empty: none is selected
+
+    bool operator==(const ListCursor&) const = default;
+};
+
+// Where the user is: what Enter changes, and Esc restores.
+struct UiLocation {
     Screen screen = Screen::overview;
+    std::optional<uint32_t> device;    // absent: the first there is
+    bool all_devices = true;           // lists are about all, not about the chosen one
+    bool all_sections = false;         // the breakdown of all devices
+    std::optional<uint32_t> process;   // the pid of the chosen one
+    std::optional<uint32_t> pid;       // allocations of this process alone
+    std::optional<census::Kind> kind;  // allocations of this kind alone
+    bool growth = false;               // what grew in the last minute, instead of what is live
+    bool tree = false;                 // groups by name as a tree of scopes
+    std::optional<census::GroupBy> group = census::GroupBy::name;
+    std::array<std::string, kScreens> filters;  // the text that was searched for, per screen
+    census::Sort sort = census::Sort::used;
+    std::array<bool, kScreens> reverse{};  // per screen
+    ListCursor cursor;
+    size_t scroll = 0;  // of texts
+
+    std::optional<size_t> pool;       // which of the maps; absent: that of the target, or the fullest
+    std::optional<MapTarget> target;  // the allocation whose place the map shows
+    unsigned map_zoom = 0;
+    std::optional<uint64_t> map_cursor;  // an offset in the bank; absent: that of the target
+
+    bool post_mortems = false;                 // instead of failures
+    std::optional<uint32_t> open_post_mortem;  // the pid of the one that is shown
+
+    bool is_reverse() const { return reverse[static_cast<size_t>(screen)]; }
+    std::string& filter() { return filters[static_cast<size_t>(screen)]; }
+    const std::string& filter() const { return filters[static_cast<size_t>(screen)]; }
+};
+
+// The top of a chart's scale: what the device has, or what the values need.
+enum class ChartScale : uint8_t { capacity, values };
+
+struct Ui : UiLocation {
+    std::vector<UiLocation> back;  // the way here, for Esc
     bool help = false;
     uint64_t interval_ms = 500;
-    std::optional<uint32_t> device;  // absent: the first there is
-    bool all_devices = true;         // lists are about all, not about the chosen one
 
-    ProcessOrder order = ProcessOrder::used;
-    bool reverse = false;
-    std::optional<uint32_t> process;  // the pid of the chosen one
+    ProcessOrder order = ProcessOrder::dram;
 
     size_t zoom = 0;  // of charts
+    ChartScale scale = ChartScale::capacity;
 
-    std::optional<census::GroupBy> group = census::GroupBy::name;
-    census::Sort sort = census::Sort::used;
-    std::optional<uint32_t> pid;  // allocations of this process alone
-    std::string filter;           // a part of a name
-    size_t scroll = 0;
+    std::set<std::string> closed_scopes;  // of the tree
+
     std::optional<uint64_t> mark_ns;  // of the monotonic clock
     uint64_t mark_time_ns = 0;        // the same since the epoch
 
-    std::optional<size_t> pool;  // which of the maps; absent: the one with the most in it
-    unsigned map_zoom = 0;
-    uint64_t map_cursor = 0;  // an offset in the bank
-
     bool paused = false;
     uint64_t paused_at = 0;  // the number of the last event that was shown then
-    std::string event_filter;
-
-    bool post_mortems = false;                 // instead of failures
-    size_t post_mortem = 0;                    // which of the list is chosen
-    std::optional<uint32_t> open_post_mortem;  // the pid of the one that is shown
 
     std::optional<std::string> prompt;  // what was typed of a filter so far
     std::optional<SignalChoice> signal;

@@ -82,10 +82,10 @@ class Ledgers(AttackCase):
         daemon = self.daemon("--quiet")
         self.attack("processes", processes=scaled(1100))
         if SANITIZER:
-            wait_until(lambda: daemon.get("/v1/self")["processes"] == scaled(1100), "they are attached")
+            wait_until(lambda: daemon.get("/v1/self")["process_count"] == scaled(1100), "they are attached")
         else:
             wait_until(lambda: self.refusals(daemon, "processes") > 0, "some are refused")
-            wait_until(lambda: daemon.get("/v1/self")["processes"] == 1024, "the others are attached")
+            wait_until(lambda: daemon.get("/v1/self")["process_count"] == 1024, "the others are attached")
             wait_until(lambda: "segment_skipped" in {one["code"] for one in daemon.view()["inexact"]}, "a scan names the others")
         self.assert_serves_others(daemon, rounds=2)
         self.assert_small(daemon)

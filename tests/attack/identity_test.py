@@ -199,10 +199,10 @@ class ShortLives(AttackCase):
         daemon = self.daemon()
         process = self.attacker(SEGMENTS.format(seals="fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | 0x10 | fcntl.F_SEAL_SEAL",
                                                 socket=self.directory.announce), **SMALL_SEGMENT)
-        wait_until(lambda: daemon.get("/v1/self")["processes"] >= 64, "many segments are attached")
+        wait_until(lambda: daemon.get("/v1/self")["process_count"] >= 64, "many segments are attached")
         process.kill()
         daemon.wait_for_death(process.pid)
-        wait_until(lambda: daemon.get("/v1/self")["processes"] == 0, "all segments are detached")
+        wait_until(lambda: daemon.get("/v1/self")["process_count"] == 0, "all segments are detached")
         self.assertEqual(self.metric(daemon, "ttmem_process_deaths_total"), 1)
 
 

@@ -19,7 +19,7 @@ class Segments(AttackCase):
         daemon = self.daemon("--quiet")
         number = scaled(40)
         self.attack("holes", segments=number)
-        wait_until(lambda: daemon.get("/v1/self")["processes"] >= number, "the segments are attached")
+        wait_until(lambda: daemon.get("/v1/self")["process_count"] >= number, "the segments are attached")
         self.assert_serves_others(daemon, rounds=3)
         self.assertFalse(daemon.view()["exact"])
         self.assertLess(self.seconds_of_direct_status(), 5 * SLOWNESS)
@@ -36,7 +36,7 @@ class Segments(AttackCase):
         daemon.wait_for(honest.pid)
         number = scaled(150)
         self.attack("made-up devices", segments=number)
-        wait_until(lambda: daemon.get("/v1/self")["processes"] >= number + 1, "the segments are attached")
+        wait_until(lambda: daemon.get("/v1/self")["process_count"] >= number + 1, "the segments are attached")
         self.assert_serves_others(daemon, rounds=2)
         view = daemon.view()
         self.assertLessEqual(len(view["devices"]), 300)
@@ -51,7 +51,8 @@ class Segments(AttackCase):
         honest = self.holder(0x1)
         attacker = self.attack("large ledgers", segments=scaled(20))
         daemon.wait_for(honest.pid, attacker.pid)
-        for target in ("/v1/allocations", "/v1/allocations?sort=name", "/v1/allocations?group=name", "/v1/programs"):
+        for target in ("/v1/allocations", "/v1/allocations?sort=name", "/v1/allocations?group=name", "/v1/programs",
+                       "/v1/growth"):
             answer = self.assert_answers(daemon, target)
             self.assertEqual(self.inexact_codes(answer, attacker.pid) & {"list_limit"}, {"list_limit"}, target)
             self.assertNotIn("list_limit", self.inexact_codes(answer, honest.pid))
@@ -64,7 +65,7 @@ class ClassicWire(AttackCase):
         daemon = self.daemon("--quiet", "--classic-wire", self.directory.classic)
         number = scaled(500)
         self.attack("change and ask", segments=number)
-        wait_until(lambda: daemon.get("/v1/self")["processes"] >= number, "the segments are attached")
+        wait_until(lambda: daemon.get("/v1/self")["process_count"] >= number, "the segments are attached")
         self.assert_serves_others(daemon, rounds=3)
 
     def test_keys_that_were_made_for_one_hash_cost_no_more_than_others(self):
@@ -104,7 +105,7 @@ class Questions(AttackCase):
     def test_many_expensive_questions_of_one_user_delay_only_that_user(self):
         daemon = self.daemon("--quiet")
         self.attack("expensive names", slots=scaled(200_000))
-        wait_until(lambda: daemon.get("/v1/self")["processes"] >= 1, "the segment is attached")
+        wait_until(lambda: daemon.get("/v1/self")["process_count"] >= 1, "the segment is attached")
         self.assert_serves_others(daemon, rounds=3)
 
     def test_a_user_sees_totals_while_another_floods(self):

@@ -8,14 +8,15 @@ import re
 import shlex
 import signal
 import subprocess
+import tempfile
 import time
 
-from harness.programs import TTMEM
+from harness.programs import BIN, TTMEM
 from harness.test_case import TestCase, main
 from harness.waiting import TIMEOUT, wait_until
 
-ASK_ONCE = (["status"], ["ps"], ["allocations"], ["allocations", "--group-by", "age"], ["programs"], ["map", "-d", "0"], ["why"],
-            ["monitor", "-n", "1"], ["query"])
+ASK_ONCE = (["status"], ["ps"], ["allocations"], ["allocations", "--group-by", "age"], ["programs"], ["map", "-d", "0"],
+            ["cores", "-d", "0"], ["why"], ["monitor", "-n", "1"], ["query"])
 NEED_A_DAEMON = (["post-mortem"], ["post-mortem", "1"], ["history"], ["events"], ["self"])
 
 
@@ -171,9 +172,12 @@ class Daemon(TestCase):
         wait_until(lambda: "process died" in self.ttmem("events").stdout, "the death is an event")
         self.assertIn(str(sim.pid), self.output_of("post-mortem"))
         self.assertIn(f"{sim.pid}", self.output_of("post-mortem", str(sim.pid)))
-        for line in self.output_of("events", "--json").splitlines():
-            self.assertLessEqual({"sequence", "what", "pid", "time_ns"}, set(json.loads(line)))
-        self.assertEqual(len(self.output_of("events", "--limit", "1").splitlines()), 1)
+        events = self.json_of("events")
+        self.assertEqual((events["exact"], events["inexact"], events["hidden_events"]), (True, [], 0))
+        for event in events["events"]:
+            self.assertLessEqual({"sequence", "what", "pid", "time_ns"}, set(event))
+        titles, _ = self.output_of("events", "--limit", "1").splitlines()
+        self.assertEqual(titles.split(), ["TIME", "PID", "EVENT", "KIND", "REQUESTED", "DEV", "ADDRESS", "NAME"])
         # The device is no longer known, but its number still selects past events.
         self.assertIn("allocation", self.output_of("events", "--device", "0", "--kind", "dram"))
         self.assertNotIn("allocation", self.output_of("events", "--device", "1"))
@@ -217,10 +221,189 @@ class Arguments(TestCase):
         self.assertIn("unknown command 'stauts' (did you mean 'status'?)", self.ttmem("stauts").stderr)
 
 
+    def test_help_of_a_command_and_short_options(self):
+        self.assertEqual(self.output_of("help", "status"), self.output_of("status", "--help"))
+        self.assertEqual(self.output_of("help"), self.output_of("--help"))
+        self.assertEqual(self.output_of("-V"), self.output_of("--version"))
+        self.assertEqual(self.ttmem("help", "stauts").returncode, 2)
+        self.assertIn("did you mean 'status'", self.ttmem("help", "stauts").stderr)
+
+    def test_an_option_before_the_command_is_refused(self):
+        for words in (["--json", "status"], ["-l", "1", "ps"]):
+            done = self.ttmem(*words)
+            self.assertEqual((done.returncode, done.stdout), (2, ""), words)
+            self.assertIn("must follow the command", done.stderr)
+        self.assertEqual(self.ttmem("--color=never", "status").returncode, 0)
+
+    def test_an_unknown_option_suggests_the_nearest(self):
+        self.assertIn("unknown option --jsno (did you mean '--json'?)", self.ttmem("ps", "--jsno").stderr)
+        self.assertIn("(did you mean '--device'?)", self.ttmem("status", "--devcie=0").stderr)
+        self.assertNotIn("did you mean", self.ttmem("ps", "--xyzzy").stderr)
+
+    def test_a_monitor_of_no_samples_is_refused(self):
+        done = self.ttmem("monitor", "-n", "0")
+        self.assertEqual((done.returncode, done.stdout), (2, ""))
+        self.assertIn("-n: '0': must be 1 or greater", done.stderr)
+
+
+class Habits(TestCase):
+    def setUp(self):
+        super().setUp()
+        self.sim = self.simulator_at("mesh-allocation", "tensor 2")
+
+    def test_colour_can_be_forced_and_turned_off(self):
+        self.assertIn("\x1b[", self.output_of("status", "--color=always"))
+        self.assertNotIn("\x1b", self.output_of("status", "--color", "auto"))
+        self.assertNotIn("\x1b[", self.terminal_output("status", "--color=never"))
+        self.assertIn("\x1b[", self.terminal_output("status", "--color=always", NO_COLOR="1"))
+        self.assertEqual(self.ttmem("status", "--color=blue").returncode, 2)
+
+    def test_no_header_leaves_the_rows(self):
+        lines = self.output_of("ps", "--no-header").splitlines()
+        self.assertEqual(lines[0].split()[0], str(self.sim.pid))
+        self.assertNotIn("PID", "".join(lines))
+
+    def test_a_command_is_repeated_until_its_reader_ends(self):
+        for words in (["status"], ["ps"], ["allocations"], ["programs"], ["map", "-d", "0"], ["why"]):
+            command = f"set -o pipefail; {shlex.quote(TTMEM)} {' '.join(words)} -l 0.1 | head -n 1; exit ${{PIPESTATUS[0]}}"
+            done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=TIMEOUT,
+                                  env=self.environment())
+            self.assertEqual((done.returncode, done.stderr), (0, ""), words)
+        watched = subprocess.Popen([TTMEM, "status", "--json", "--watch", "0.1"], stdout=subprocess.PIPE, text=True,
+                                   env=self.environment())
+        self.addCleanup(watched.kill)
+        documents = [json.loads(watched.stdout.readline()) for _ in range(2)]  # one per line
+        self.assertLess(documents[0]["time_ns"], documents[1]["time_ns"])
+        watched.stdout.close()
+        self.assertEqual(watched.wait(TIMEOUT), 0)
+        for seconds in ("0", "x", "4000"):
+            self.assertEqual(self.ttmem("status", "-l", seconds).returncode, 2)
+
+    def test_several_devices_can_be_chosen(self):
+        for words in (["-d", "1", "-d", "3"], ["-i", "1,3"], ["--device=1", "-i", "3"]):
+            self.assertEqual([device["id"] for device in self.json_of("status", *words)["devices"]], [1, 3], words)
+            self.assertEqual([held["id"] for held in self.json_of("ps", *words)["processes"][0]["devices"]], [1, 3])
+            self.assertEqual(self.output_of("query", "--fields=device", "--no-header", *words), "1\n3\n")
+
+    def test_allocations_are_chosen_by_several_kinds_and_devices_and_by_pattern(self):
+        self.simulator_at("matmul-multicore-reuse", "first run")
+        everything = self.json_of("allocations", "--limit", "0")["allocations"]
+        def chosen(*words: str) -> list[tuple]:
+            return sorted(key(one) for one in self.json_of("allocations", "--limit", "0", *words)["allocations"])
+        def key(one: dict) -> tuple:
+            return one["pid"], one["kind"], one["address"], one["name"], tuple(one["devices"])
+        def expected(is_wanted) -> list[tuple]:
+            return sorted(key(one) for one in everything if is_wanted(one))
+        kinds = sorted({one["kind"] for one in everything})[:2]
+        self.assertEqual(len(kinds), 2)
+        wanted = expected(lambda one: one["kind"] in kinds)
+        self.assertEqual(chosen("--kind", ",".join(kinds)), wanted)
+        self.assertEqual(chosen("--kind", kinds[0], "--kind", kinds[1]), wanted)
+        self.assertEqual(chosen("-d", "1", "-i", "3"), expected(lambda one: {1, 3} & set(one["devices"])))
+        name = next(one["name"] for one in everything if len(one["name"]) > 4)
+        part, glob, regex = name[1:-1], name[0] + "*" + name[-1], "/^" + re.escape(name[:3]) + ".*" + re.escape(name[-1]) + "$/"
+        self.assertEqual(chosen("--name", part), expected(lambda one: part in one["name"]))
+        self.assertEqual(chosen("--name", glob),
+                         expected(lambda one: len(one["name"]) > 1 and (one["name"][0], one["name"][-1]) == (name[0], name[-1])))
+        self.assertEqual(chosen("--name", regex),
+                         expected(lambda one: re.search(regex[1:-1], one["name"]) is not None))
+        done = self.ttmem("allocations", "--name", "/(a/")
+        self.assertEqual((done.returncode, done.stdout), (2, ""))
+        self.assertIn("a ( without a )", done.stderr)
+
+    def test_processes_are_sorted_and_chosen_by_user(self):
+        small = self.simulator_at("tracking", "dram")
+        pids = [process["pid"] for process in self.json_of("ps", "--sort", "age")["processes"]]
+        self.assertEqual(pids, [self.sim.pid, small.pid])
+        most = {process["pid"]: max(held["memory"]["dram"]["used"] for held in process["devices"])
+                for process in self.json_of("ps")["processes"]}
+        pids = [process["pid"] for process in self.json_of("ps", "--sort", "dram")["processes"]]
+        self.assertEqual(pids, sorted(most, key=most.get, reverse=True))
+        self.assertEqual(len(self.json_of("ps", "--user", str(os.getuid()))["processes"]), 2)
+        self.assertEqual(self.json_of("ps", "-u", "nobody-at-all")["processes"], [])
+        self.assertIn("No process of this user", self.output_of("ps", "-u", "nobody-at-all"))
+        done = self.ttmem("ps", "--sort", "drma")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("did you mean 'dram'", done.stderr)
+
+    def test_query_of_processes_and_as_json(self):
+        view = self.json_of("status")
+        [process] = view["processes"]
+        rows = json.loads(self.output_of("query", "--processes", "--fields=pid,device,dram.used,dram.percent", "--json"))
+        self.assertEqual([(row["pid"], row["device"], row["dram.used"]) for row in rows],
+                         [(process["pid"], held["id"], held["memory"]["dram"]["used"]) for held in process["devices"]])
+        for row, device in zip(json.loads(self.output_of("query", "--fields=dram.free,dram.percent,board", "--format=json")),
+                               view["devices"]):
+            memory = device["memory"]["dram"]
+            self.assertEqual(row["dram.free"], memory["capacity"] - memory["used"])
+            self.assertAlmostEqual(row["dram.percent"], 100 * memory["used"] / memory["capacity"], delta=0.1)
+            self.assertEqual(row["board"], device["board"])
+
+    def test_a_long_list_on_a_terminal_goes_through_the_pager(self):
+        with tempfile.TemporaryDirectory() as folder:
+            paged = os.path.join(folder, "paged")
+            script = f"{shlex.quote(TTMEM)} allocations"
+            for rows, expected in (("5", True), ("200", False)):
+                subprocess.run(["script", "-qec", f"stty rows {rows} cols 80; {script}", "/dev/null"], capture_output=True,
+                               env=self.environment(TERM="xterm", PAGER=f"cat > {shlex.quote(paged)}"), timeout=TIMEOUT,
+                               stdin=subprocess.DEVNULL)
+                self.assertEqual(os.path.exists(paged), expected, rows)
+                if expected:
+                    with open(paged, encoding="utf-8") as file:
+                        self.assertIn("dram", file.read())
+                    os.unlink(paged)
+
+    def test_each_shell_has_a_completion(self):
+        scripts = {shell: self.output_of("completion", shell) for shell in ("bash", "zsh", "fish")}
+        self.assertIn("complete -F _ttmem ttmem", scripts["bash"])
+        self.assertIn("bashcompinit", scripts["zsh"])
+        self.assertIn("complete -c ttmem", scripts["fish"])
+        done = subprocess.run(["bash", "-n"], input=scripts["bash"], text=True, capture_output=True)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertEqual(self.ttmem("completion", "tcsh").returncode, 2)
+
+
 class OldNames(TestCase):
-    def test_tt_smi_umd_is_status(self):
+    def test_tt_smi_umd_in_a_pipe_is_status(self):
         self.simulator_at("tracking", "dram")
-        self.assertEqual(self.output_of("--bytes", program="tt_smi_umd"), self.output_of("status", "--bytes"))
+        once = self.output_of("status", "--bytes")
+        for words in ([], ["-s"], ["--sysfs"], ["-w"], ["--watch", "--sysfs"], ["-r", "500"]):
+            self.assertEqual(self.output_of("--bytes", *words, program="tt_smi_umd"), once, words)
+
+    def test_tt_smi_umd_with_s_prints_once_on_a_terminal(self):
+        self.simulator_at("tracking", "dram")
+        done = subprocess.run(["script", "-qec", shlex.quote(os.path.join(BIN, "tt_smi_umd")) + " -s", "/dev/null"],
+                              capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=TIMEOUT,
+                              env=self.environment(TERM="xterm", PAGER="cat"))
+        self.assertEqual(done.returncode, 0, done.stdout)
+        self.assertIn("1 tracked process", done.stdout)
+
+    def test_the_old_monitor_takes_all_devices_and_chosen_ones_and_shows_an_absent_one(self):
+        self.simulator_at("tracking", "dram")
+        text = self.output_of("-a", "-d", "0", "-n", "1", program="allocation_monitor_client")
+        self.assertEqual(text.count("Memory Breakdown:"), 1)
+        text = self.output_of("-d", "0", "-d", "7", "-n", "1", program="allocation_monitor_client")
+        self.assertEqual(text.count("Memory Breakdown:"), 1)
+        self.assertIn("Device 7: absent", text)
+        self.assertEqual(self.ttmem("-d", "0xdead", "-n", "1", program="allocation_monitor_client").returncode, 1)
+
+    def test_the_old_monitor_goes_on_when_its_application_ends(self):
+        sim = self.simulator_at("tracking", "dram")
+        monitor = subprocess.Popen([os.path.join(BIN, "allocation_monitor_client"), "-d", "0", "-r", "10"],
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=self.environment())
+        self.addCleanup(monitor.kill)
+        self.addCleanup(monitor.stderr.close)
+        self.addCleanup(monitor.stdout.close)
+        for line in monitor.stdout:
+            if "Memory Breakdown:" in line:
+                break
+        sim.kill()
+        for line in monitor.stdout:
+            if "Device 0: absent" in line:
+                break
+        else:
+            self.fail(monitor.stderr.read())
+        self.assertIsNone(monitor.poll())
 
     def test_allocation_monitor_client_is_monitor(self):
         self.simulator_at("tracking", "dram")
@@ -230,7 +413,7 @@ class OldNames(TestCase):
 
 
 class Output(TestCase):
-    COMMANDS = ("status", "ps", "allocations", "mark", "programs", "map", "history", "post-mortem", "why", "monitor", "top",
+    COMMANDS = ("status", "ps", "allocations", "mark", "programs", "map", "cores", "history", "post-mortem", "why", "monitor", "top",
                 "query", "events", "self", "demo", "top", "run", "doctor")
 
     def test_every_command_has_help_with_an_example_within_80_columns(self):
@@ -253,6 +436,27 @@ class Output(TestCase):
                         self.assertLessEqual(len(re.sub(r"\x1b\[[HJK]", "", line)), columns, (words, line))
                 self.assertNotIn("\x1b[3", self.terminal_output(*words, NO_COLOR="1"))
                 self.assertNotIn("\x1b", self.output_of(*words))
+
+    def test_a_pipe_has_all_columns_and_a_terminal_names_those_that_do_not_fit(self):
+        sim = self.simulator_at("transformer-dp4", "prefill")
+        for words in (["ps"], ["status", "--bytes"], ["allocations"], ["programs"], ["cores", "-d", "0"]):
+            self.assertNotIn("Not shown", self.output_of(*words), words)
+            narrow = self.terminal_output(*words, rows=500, NO_COLOR="1")
+            [left_out] = re.findall(r"Not shown: ([^.]*)\.", " ".join(narrow.split()))
+            names = left_out.split(", ")
+            titles = self.output_of(*words).lower()
+            for name in names:
+                self.assertRegex(titles, name.replace("_", "."))
+            chosen = self.terminal_output(*words, "--columns", ",".join(names), rows=500, NO_COLOR="1")
+            for name in names:
+                self.assertRegex(chosen.lower(), name.replace("_", "."))
+            self.assertNotIn("Not shown", chosen)
+        [pid, rss] = self.output_of("ps", "--bytes", "--columns", "pid,rss").splitlines()[3].split()
+        self.assertEqual(int(pid), sim.pid)
+        self.assertGreater(int(rss), 1_000_000)
+        wrong = self.ttmem("ps", "--columns", "pid,drma")
+        self.assertEqual((wrong.returncode, wrong.stdout), (2, ""))
+        self.assertRegex(wrong.stderr, r"'drma' is not a column: must be pid, .*\(did you mean 'dram'\?\)")
 
     def test_each_command_prints_json_in_schema_1(self):
         daemon = self.daemon("--quiet")

@@ -6,6 +6,7 @@ import os
 import signal
 
 from harness.classic_case import ClassicCase
+from harness.classic_client import ALLOC, QUERY
 from harness.daemon import Daemon
 from harness.test_case import main
 from harness.tracked_process import TrackedProcess
@@ -45,6 +46,15 @@ class Streams(ClassicCase):
 
     def threads(self, daemon: Daemon) -> int:
         return len(os.listdir(f"/proc/{daemon.pid}/task"))
+
+    def test_a_client_that_sends_much_at_once_leaves_the_thread_that_answers_questions(self):
+        daemon = self.daemon()
+        before = self.threads(daemon)
+        wire = self.wire()
+        for buffer in (1, 101):
+            wire.socket.sendall(b"".join(wire.message(ALLOC, 0, 10, i) for i in range(buffer, buffer + 100)))
+        wait_until(lambda: self.threads(daemon) > before, "it is read on a thread of its own")
+        self.assertEqual(wire.ask(QUERY, 0)["dram"], 2000)
 
     def test_many_streams_at_once_are_counted_to_the_byte_and_answered_in_order(self):
         daemon = self.daemon()

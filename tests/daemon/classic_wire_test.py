@@ -147,7 +147,7 @@ class Counting(ClassicCase):
         client.run("wire.send(ALLOC, 0, 10, 1); [wire.send(FREE, 0, 0, 1) for _ in range(3)]; wire.ask()")
         client.run("wire.send(CB_FREE, 0, 2**63, 5); wire.send(KERNEL_UNLOAD, 0, 2**63, 5); answer = wire.ask()")
         self.assertEqual(self.held(), {})
-        wait_until(lambda: daemon.log().count("Deallocation for unknown buffer") == 4, "each is in the log")
+        wait_until(lambda: daemon.log().count(f"⚠ [PID {client.pid}] Deallocation for unknown buffer") == 4, "each is in the log")
         reasons = {one["code"]: one["count"] for one in daemon.view()["inexact"] if one["pid"] == client.pid}
         self.assertEqual(reasons, {"unknown_free": 4})
 
@@ -208,6 +208,23 @@ class Counting(ClassicCase):
                               "dram_per_channel": 1072693184, "l1_per_core": 1393472, "is_available": 1, "devices": 2})
             self.assertEqual(wire.ask(DEVICE_INFO_QUERY, 9)["is_available"], 0)
 
+    def test_a_device_without_a_known_capacity_is_not_available(self):
+        self.daemon()
+        wire = self.wire()
+        wire.send(ALLOC, 3, 10, 0x10)
+        info = wire.ask(DEVICE_INFO_QUERY, 3)
+        self.assertEqual([info[name] for name in ("is_available", "total_dram", "total_l1", "devices")], [0, 0, 0, 4])
+
+    def test_a_device_number_that_no_host_has_is_counted_and_makes_no_device(self):
+        daemon = self.daemon()
+        client = self.process_with_wire()
+        client.run("wire.send(ALLOC, 2_000_000_000, 10, 0x10); wire.send(ALLOC, 64, 10, 0x10); wire.send(ALLOC, 63, 10, 0x10)")
+        self.assertEqual(client.run("answer = wire.ask(DEVICE_INFO_QUERY, -1)")["devices"], 64)
+        view = daemon.view()
+        self.assertEqual([device["id"] for device in view["devices"]], [63])
+        self.assertIn((client.pid, "unknown_device", 2),
+                      [(reason["pid"], reason["code"], reason["count"]) for reason in view["inexact"]])
+
     def test_dumps_go_to_standard_output(self):
         daemon = self.daemon()
         wire = self.wire()
@@ -220,6 +237,29 @@ class Counting(ClassicCase):
         self.assertIn(f"  Buffer 16: 10 bytes of DRAM (PID {os.getpid()})\n", daemon.log())
         wait_until(lambda: "Device 0: Kernels: 1, 30 bytes\n" in daemon.log(), "the dump of kernels")
         self.assertIn("  Kernel 77: 30 bytes, dispatch (PID ", daemon.log())
+
+    def test_a_quiet_daemon_writes_no_dumps(self):
+        daemon = self.daemon("--quiet")
+        wire = self.wire()
+        wire.send(ALLOC, 0, 10, 0x10)
+        wire.send(DUMP_REMAINING)
+        wire.send(DUMP_KERNELS)
+        self.assertEqual(wire.ask(QUERY, 0)["dram"], 10)
+        daemon.stop()  # which writes what is left
+        self.assertEqual(daemon.log(), "")
+
+    def test_statistics_are_logged_when_they_change_and_at_the_end(self):
+        daemon = self.daemon("--log-events", "all")
+        wire = self.wire()
+        wire.send(ALLOC, 0, 10, 0x10)
+        wire.send(ALLOC, 0, 20, 0x20, L1)
+        wire.ask()
+        wait_until(lambda: "Current Statistics:\nDevice 0: Buffers: " in daemon.log(), "the statistics of now")
+        wire.send(FREE, 0, 0, 0x10)
+        wire.ask()
+        daemon.stop()
+        self.assertTrue(daemon.log().endswith(
+            "Final Statistics:\nDevice 0: Buffers: 1, DRAM: 0 bytes, L1: 20 bytes\nttmemd has ended\n"), daemon.log())
 
     def test_totals_are_the_sum_of_segments_and_classic_clients(self):
         daemon = self.daemon()

@@ -3,6 +3,7 @@
 """The daemon notices the death of the right process and of no other, and keeps what the process held."""
 
 import os
+import re
 import signal
 
 from harness.daemon import Daemon
@@ -14,6 +15,10 @@ from harness.users import STRANGER, needs_other_users
 from harness.waiting import TIMEOUT, wait_until
 
 HOLDER = "allocate(open_set([device({asic:#x})]), DRAM, 1048640, {requested}, {used})"
+
+
+def kernel_reports_endings() -> bool:
+    return tuple(int(part) for part in re.findall(r"\d+", os.uname().release)[:2]) >= (6, 15)
 
 
 def threads_of(pid: int) -> int:
@@ -51,7 +56,8 @@ class Death(DeathCase):
         summaries = daemon.get("/v1/post-mortems")["post_mortems"]
         self.assertEqual([one["process"]["pid"] for one in summaries], [sim.pid])
         summary = summaries[0]
-        self.assertEqual((summary["exact"], summary["in_flight"], summary["failures"]), (True, 0, 0))
+        self.assertEqual((summary["exact"], summary["in_flight_count"], summary["failure_count"]), (True, 0, 0))
+        self.assertIn((summary["ending"], summary["signal"]), (("signal", signal.SIGKILL), ("not_known", None)))
         self.assertEqual(summary["process"]["state"], "dead")
         self.assertEqual(summary["process"]["start_time_ns"], process["start_time_ns"])
         self.assertEqual({asic_ids[number]: memory for number, memory
@@ -59,14 +65,14 @@ class Death(DeathCase):
         whole = daemon.get(f"/v1/post-mortems?pid={sim.pid}")["post_mortem"]
         self.assertEqual(whole["summary"], summary)
         self.assertEqual(whole["in_flight"], [])
-        # A mesh of 8 in lockstep: buffers count once and are the same on each device. Circular buffers are per device.
-        on_one = next(iter(held.values()))
-        by_kind = {group["key"]: group["used"] for group in whole["by_kind"]}
-        for kind in ("dram", "l1", "l1_small", "trace"):
-            self.assertEqual(by_kind[kind], on_one[kind][0])
-        sizes = [live["used"] for live in whole["largest"]]
+        # Sums are over all devices.
+        for group in whole["by_kind"]:
+            kind = group["key"]
+            self.assertEqual(group["memory"][kind]["used"], sum(memory.get(kind, (0, 0))[0] for memory in held.values()))
+            self.assertEqual([other for other, held_there in group["memory"].items() if held_there["count"]], [kind])
+        sizes = [live["used"] for live in whole["largest_allocations"]]
         self.assertEqual(sizes, sorted(sizes, reverse=True))
-        self.assertEqual((whole["largest"][0]["kind"], whole["largest"][0]["requested"]), ("dram", 33_554_432))
+        self.assertEqual((whole["largest_allocations"][0]["kind"], whole["largest_allocations"][0]["requested"]), ("dram", 33_554_432))
         self.assertIn("decoder.7", whole["by_name"][0]["key"])
         bystander.finish()
 
@@ -81,7 +87,7 @@ class Death(DeathCase):
         sim.kill()
         daemon.wait_for_death(sim.pid)
         whole = daemon.get(f"/v1/post-mortems?pid={sim.pid}")["post_mortem"]
-        self.assertEqual(whole["summary"]["failures"], before["total"])
+        self.assertEqual(whole["summary"]["failure_count"], before["total"])
         self.assertEqual([failure["requested"] for failure in whole["failures"]],
                          [failure["requested"] for failure in before["failures"]])
 
@@ -93,7 +99,27 @@ class Death(DeathCase):
         client.finish()
         daemon.wait_for_death(client.pid)
         whole = daemon.get(f"/v1/post-mortems?pid={client.pid}")["post_mortem"]
-        self.assertEqual((whole["summary"]["allocations"], whole["largest"], whole["summary"]["exact"]), (0, [], True))
+        self.assertEqual((whole["summary"]["allocation_count"], whole["largest_allocations"], whole["summary"]["exact"]),
+                         (0, [], True))
+
+    def test_a_post_mortem_says_how_its_process_ended(self):
+        daemon = self.daemon()
+        endings = {"os._exit(0)": ("exit", 0, None), "os._exit(7)": ("exit", 7, None),
+                   "os.kill(os.getpid(), signal.SIGTERM)": ("signal", None, signal.SIGTERM)}
+        for code, ending in endings.items():
+            client = self.holder(0xa2)
+            daemon.wait_for(client.pid)
+            client.send(f"import os, signal; {code}")
+            client.wait()
+            daemon.wait_for_death(client.pid)
+
+            def seen(pid: int = client.pid) -> tuple:
+                summary = daemon.get(f"/v1/post-mortems?pid={pid}")["post_mortem"]["summary"]
+                return summary["ending"], summary["exit_code"], summary["signal"]
+            # Kernels before 6.15 do not report it.
+            self.assertIn(seen(), (ending, ("not_known", None, None)))
+            if kernel_reports_endings():
+                self.assertEqual(seen(), ending)
 
     def test_a_zombie_counts_as_dead(self):
         daemon = self.daemon()

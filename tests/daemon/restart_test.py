@@ -75,7 +75,7 @@ class Suspend(TestCase):
         gaps, since = [], 0
         while (page := daemon.get(f"/v1/events?limit=10000&since={since}"))["events"]:
             gaps += [event for event in page["events"] if event["what"] == "gap"]
-            since = page["next"]
+            since = page["next_sequence"]
         self.assertTrue(gaps)
         self.assertEqual({gap["pid"] for gap in gaps}, {sim.pid})
         self.assertTrue(sim.wait_for_pause())

@@ -43,7 +43,7 @@ class Start(TestCase):
         killed = self.daemon()
         killed.kill()
         self.assertTrue(os.path.exists(self.directory.api))
-        self.assertEqual(self.daemon().get("/v1/self")["processes"], 0)
+        self.assertEqual(self.daemon().get("/v1/self")["process_count"], 0)
 
     def test_sigterm_and_sigint_stop_the_daemon_cleanly(self):
         for how in (signal.SIGTERM, signal.SIGINT):

@@ -57,7 +57,7 @@ class Truth(TestCase):
             for live in page["allocations"]:
                 for device in live["devices"]:
                     key = asic_ids[device], live["kind"]
-                    used[key] = used.get(key, 0) + (0 if live["planned"] or live["view"] else live["used"])
+                    used[key] = used.get(key, 0) + (0 if live["is_planned"] or live["view"] else live["used"])
             self.assertEqual(used, {(device, kind): figures[0] for device, memory in sim.truth.items()
                                     for kind, figures in memory.items()})
         sim.finish()

@@ -2,15 +2,21 @@
 # SPDX-License-Identifier: Apache-2.0
 """Two users of one host: each sees own details and all totals, and forged segments of one do not affect the other."""
 
+import json
+import os
 import re
+import shutil
+import subprocess
+import tempfile
 
+from harness.driver_tree import DriverTree
 from harness.figures import figures_by_process, figures_of
 from harness.forged_segment import announce_segment, scramble
-from harness.programs import NO_RUNTIME_DIRECTORY
+from harness.programs import NO_RUNTIME_DIRECTORY, TTMEM
 from harness.test_case import TestCase, main
 from harness.tracked_process import SMALL_SEGMENT, TrackedProcess
-from harness.users import OTHER_STRANGER, STRANGER, needs_other_users
-from harness.waiting import wait_until
+from harness.users import OTHER_STRANGER, STRANGER, as_user, needs_other_users
+from harness.waiting import TIMEOUT, wait_until
 
 NOT_ITS_OWN = "is not its own"
 
@@ -32,6 +38,16 @@ class Users(TestCase):
             held = allocate(s, DRAM, 1048640, 1000, 12288)
             load_kernel(s, 7, KERNEL_APPLICATION, 4096)
             """, uid=uid, **environment)
+
+    def ttmem_as(self, uid: int, *arguments: str, **variables: str) -> str:
+        """What ttmem prints for that user, who may not be able to enter the folder of the build."""
+        with tempfile.TemporaryDirectory() as folder:
+            os.chmod(folder, 0o755)
+            program = shutil.copy(TTMEM, folder)
+            done = subprocess.run(as_user(uid, program, *arguments), capture_output=True, text=True, timeout=TIMEOUT,
+                                  env=self.environment(**variables), check=False)
+        self.assertEqual((done.returncode, done.stderr), (0, ""), arguments)
+        return done.stdout
 
     def liar(self, change: str) -> TrackedProcess:
         """A process that announces a changed copy of its segment, and not the segment."""
@@ -66,6 +82,64 @@ class Users(TestCase):
         first.finish()
         second.finish()
 
+    def test_every_list_says_what_it_hides(self):
+        daemon = self.daemon()
+        mine, other = self.holder(0xc1, STRANGER), self.holder(0xc2, OTHER_STRANGER)
+        daemon.wait_for(mine.pid, other.pid)
+        ids = {device["asic_id"]: device["id"] for device in daemon.view()["devices"]}
+
+        def answer_of(path: str) -> dict:
+            status, answer = mine.http_get(daemon.api, "/v1/" + path)
+            self.assertEqual(status, 200, answer)
+            return answer
+        for path in ("allocations", "allocations?group=name", "programs", "failures", f"failures?device={ids['0xc2']}",
+                     f"map?device={ids['0xc2']}", f"cores?device={ids['0xc2']}"):
+            answer = answer_of(path)
+            self.assertEqual((answer["exact"], answer["hidden"]["process_count"], answer["hidden"]["memory"]["dram"]["used"]),
+                             (False, 1, 12288), path)
+            self.assertIn((other.pid, "not_listed"), [(one["pid"], one["code"]) for one in answer["inexact"]])
+        for path in (f"allocations?pid={mine.pid}", f"map?device={ids['0xc1']}"):
+            answer = answer_of(path)
+            self.assertEqual((answer["exact"], answer["hidden"]["process_count"]), (True, 0), path)
+        wait_until(lambda: answer_of("events")["hidden_events"], "the events of the other user are counted")
+        self.assertIn("events_hidden", [one["code"] for one in answer_of("events")["inexact"]])
+        self.assertEqual(daemon.get("/v1/events")["hidden_events"], 0)
+        mine.finish()
+        other.finish()
+
+    def test_the_screens_say_what_they_hide(self):
+        daemon = self.daemon()
+        other = self.holder(0xc2, OTHER_STRANGER)
+        daemon.wait_for(other.pid)
+        device = str(daemon.view()["devices"][0]["id"])
+        for arguments in (["allocations"], ["allocations", "--group-by", "name"], ["programs"], ["map", "-d", device], ["why"]):
+            text = self.ttmem_as(STRANGER, *arguments)
+            self.assertIn("Not listed: 1 process of other users, with 12.0 KiB of dram, 4.0 KiB of kernel.", text, arguments)
+            self.assertIn("root (sudo ttmem ...) and members of the group ttmem see them", text, arguments)
+        self.assertRegex(self.ttmem_as(STRANGER, "events"), r"Not listed: \d+ events? of other users' processes\.")
+        other.kill()
+        daemon.wait_for_death(other.pid)
+        self.assertIn("Not listed: 1 post-mortem of other users' processes.", self.ttmem_as(STRANGER, "post-mortem"))
+
+    def test_without_a_daemon_processes_that_can_not_be_read_are_counted(self):
+        other = self.holder(0xc2, OTHER_STRANGER)
+
+        def view(**variables: str) -> dict:
+            return json.loads(self.ttmem_as(STRANGER, "status", "--direct", "--json", **variables))
+        [reason] = [one for one in view()["inexact"] if one["code"] == "processes_unreadable"]
+        self.assertGreater(reason["count"], 0)
+        self.assertEqual(reason["reason"].split()[0], str(reason["count"]))
+        # The driver lists who has a device open: nobody else, or this process.
+        tree = DriverTree("n300")
+        self.addCleanup(tree.remove)
+        tree.add_processes(other.pid)
+        seen = view(TTMEM_HOST_ROOT=tree.root)
+        self.assertEqual((seen["exact"], seen["inexact"]), (True, []))
+        tree.write(tree.pids_file(0), other.pid)
+        seen = view(TTMEM_HOST_ROOT=tree.root)
+        self.assertEqual([(one["pid"], one["code"]) for one in seen["inexact"]], [(other.pid, "unreadable")])
+        other.finish()
+
     def test_a_post_mortem_is_readable_by_its_user_and_root_only(self):
         daemon = self.daemon()
         dead, reader = self.holder(0xc1, STRANGER), self.holder(0xc2, OTHER_STRANGER)
@@ -74,7 +148,8 @@ class Users(TestCase):
         dead.kill()
         daemon.wait_for_death(dead.pid)
         self.assertEqual(reader.http_get(daemon.api, "/v1/post-mortems")[1]["post_mortems"], [])
-        self.assertIn(reader.http_get(daemon.api, f"/v1/post-mortems?pid={dead.pid}")[0], (403, 404))
+        self.assertEqual(reader.http_get(daemon.api, "/v1/post-mortems")[1]["hidden_post_mortems"], 1)
+        self.assertEqual(reader.http_get(daemon.api, f"/v1/post-mortems?pid={dead.pid}")[0], 403)
         self.assertNotIn(dead.pid, [event["pid"] for event in reader.http_get(daemon.api, "/v1/events")[1]["events"]])
         for entitled in (heir.http_get(daemon.api, "/v1/post-mortems")[1], daemon.get("/v1/post-mortems")):
             self.assertEqual([one["process"]["pid"] for one in entitled["post_mortems"]], [dead.pid])
@@ -89,7 +164,11 @@ class Users(TestCase):
             client.run("free(held)")
         pids = set()
         while True:
-            event = first.run("answer = stream.next()")["data"]
+            message = first.run("answer = stream.next()")
+            if message["event"] == "hidden":
+                self.assertGreater(message["data"], 0)  # events of the other user
+                continue
+            event = message["data"]
             pids.add(event["pid"])
             if event["what"] == "free":
                 break

@@ -87,7 +87,7 @@ class Names(TestCase):
     """Of commands and options in the text of documents."""
 
     def test_every_command_that_a_text_names_is_there(self):
-        known, options = set(subcommands()), {}
+        known, options = {"help", *subcommands()}, {}
         for document in DOCUMENTS:
             text = re.sub(r"^```.*?^```$", "", read_file(document), flags=re.DOTALL | re.MULTILINE)
             for command, rest in re.findall(r"`ttmem ([a-z][a-z-]*)([^`]*)`", text):
@@ -163,7 +163,8 @@ class Examples(TestCase):
     def run_to_its_end(self, command: str):
         done = subprocess.run(self.shell(command), cwd=self.folder.name, env=self.variables, capture_output=True, text=True,
                               stdin=subprocess.DEVNULL, timeout=TIMEOUT)
-        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        # A test machine has no driver, which is a problem to the doctor.
+        self.assertIn(done.returncode, (0, 1) if command.startswith("ttmem doctor") else (0,), done.stdout + done.stderr)
         output = done.stdout
         if redirected := re.search(r" > (\S+)$", command):
             output = read_file(self.folder.name, redirected[1])

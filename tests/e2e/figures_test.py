@@ -174,14 +174,16 @@ class Allocations(TestCase):
         with TrackedProcess(self.BODY) as actor:
             arguments = ["allocations", "--pid", str(actor.pid), "--group"]
             by_kind = {group["key"]: group for group in self.direct_view(*arguments, "kind")["groups"]}
-            self.assertEqual(by_kind["dram"]["used"], 12 * 60 * 61 // 2)
+            self.assertEqual(by_kind["dram"]["memory"]["dram"]["used"], 2 * 12 * 60 * 61 // 2)  # on two devices
             self.assertEqual((by_kind["dram"]["count"], by_kind["l1"]["count"], by_kind["l1"]["views"]), (60, 1, 1))
             by_scope = self.direct_view(*arguments, "scope")["groups"]
             self.assertEqual([group["key"] for group in by_scope], ["decoder.3"])
             by_name = self.direct_view(*arguments, "name", "--name", "move")["groups"]
-            self.assertEqual([(group["key"], group["used"]) for group in by_name], [("decoder.3/?[2Jmove", 5600)])
-            self.assertEqual([group["used"] for group in self.direct_view(*arguments, "device")["groups"]],
-                             [12 * 60 * 61 // 2 + 5600] * 2)
+            self.assertEqual([(group["key"], group["memory"]["l1"]["used"]) for group in by_name],
+                             [("decoder.3/?[2Jmove", 2 * 5600)])
+            self.assertEqual([(group["memory"]["dram"]["used"], group["memory"]["l1"]["used"])
+                              for group in self.direct_view(*arguments, "device")["groups"]],
+                             [(12 * 60 * 61 // 2, 5600)] * 2)
             self.assertIn("63 live allocations in 3 groups by kind", self.ttmem(*arguments, "kind").stdout)
 
     def test_device_and_kind_filter_allocations(self):

@@ -61,8 +61,17 @@ class Assertions(unittest.TestCase):
         self.assertEqual(run("--max-peak", f"dram={peak}", "--", SIMULATOR, "leak").returncode, 0)
         self.assertEqual(run("--max-peak", f"dram={peak - 1}B", "--", SIMULATOR, "leak").returncode, 97)
 
+    def test_units_are_powers_of_1000_or_of_1024(self):
+        _, report = report_of("--", SIMULATOR, "leak")
+        peak = report["devices"][0]["memory"]["dram"]["peak"]
+        self.assertTrue(3 * 10**6 < peak < 4 * 10**6)
+        between = peak * 1000 // 1024**2 + 1  # in KB below the peak, in KiB above it
+        self.assertTrue(between * 1000 < peak < between * 1024)
+        for limit, code in ((f"{between}KB", 97), (f"{between}KiB", 0), (f"{between}K", 0), ("4MB", 0), ("3MB", 97)):
+            self.assertEqual(run("--max-peak", f"dram={limit}", "--", SIMULATOR, "leak").returncode, code, limit)
+
     def test_an_invalid_limit_is_a_usage_error(self):
-        for limit in ("dram", "dram=", "dram=x", "dram=8GiBs", "gold=8GiB", "dram=-1", "system_memory=1"):
+        for limit in ("dram", "dram=", "dram=x", "dram=8GiBs", "dram=1KiBB", "dram=1b", "dram=1iB", "gold=8GiB", "dram=-1", "system_memory=1"):
             done = run("--max-peak", limit, "--", "true")
             self.assertEqual(done.returncode, 2, limit)
             self.assertIn(limit, done.stderr)
@@ -71,6 +80,41 @@ class Assertions(unittest.TestCase):
         done = run("--fail-on-leak", "--", "sh", "-c", f"{shlex.quote(SIMULATOR)} leak >/dev/null; exit 5")
         self.assertEqual(done.returncode, 5)
         self.assertIn("decoder.2/attention_mask", done.stderr)
+
+    def test_processes_one_after_another_are_not_added_up(self):
+        _, alone = report_of("--", SIMULATOR, "leak")
+        peak = alone["devices"][0]["memory"]["dram"]["peak"]
+        script = f"for i in 1 2 3; do {shlex.quote(SIMULATOR)} leak; sleep 0.1; done"
+        done, report = report_of("--max-peak", f"dram={peak}", "--", "sh", "-c", script)
+        dram = report["devices"][0]["memory"]["dram"]
+        self.assertEqual((done.returncode, dram["peak"], dram["peak_exact"]), (0, peak, True), done.stderr)
+        self.assertEqual(dram["used"], 0)  # no process is left
+
+    def test_a_limit_between_the_bounds_of_a_peak_is_undecided_and_exits_with_97(self):
+        _, alone = report_of("--", SIMULATOR, "leak")
+        peak = alone["devices"][0]["memory"]["dram"]["peak"]
+        # The first process is there until the second has ended.
+        script = ('mkfifo "$1"; "$0" leak --pause-at "step 3" <"$1" >"$1.out" 2>&1 & exec 3>"$1"; '
+                  'until grep -q paused "$1.out"; do sleep 0.02; done; "$0" leak; exec 3>&-; wait')
+        with tempfile.TemporaryDirectory() as folder:
+            def checked(number: int, limit: int) -> tuple[subprocess.CompletedProcess, dict]:
+                return report_of("--max-peak", f"dram={limit}", "--", "sh", "-c", script, SIMULATOR,
+                                 os.path.join(folder, f"pipe{number}"))
+            done, report = checked(1, peak + 1)
+            self.assertEqual(done.returncode, 97, done.stderr)
+            self.assertRegex(done.stderr, "UNDECIDED: dram of device 0 reached at least .* and at most .*; the limit is ")
+            [undecided] = report["undecided"]
+            self.assertEqual((undecided["peak"], undecided["peak_at_most"], undecided["limit"]), (peak, 2 * peak, peak + 1))
+            self.assertEqual(checked(2, 2 * peak)[0].returncode, 0)
+            self.assertEqual(checked(3, peak - 1)[1]["undecided"], [])
+
+    def test_a_check_of_a_command_that_was_not_tracked_exits_with_97(self):
+        for check in (["--fail-on-leak"], ["--max-peak", "dram=1GiB"]):
+            done = run(*check, "--", "true")
+            self.assertEqual(done.returncode, 97)
+            self.assertIn("nothing was tracked", done.stderr)
+            self.assertEqual(run(*check, "--allow-untracked", "--", "true").returncode, 0)
+            self.assertEqual(run(*check, "--", "false").returncode, 1)
 
     def test_failures_name_what_is_in_the_way(self):
         done = run("--", SIMULATOR, "cb-clash")
@@ -125,7 +169,7 @@ class Transparent(unittest.TestCase):
         self.assertEqual(run().returncode, 2)
 
     def test_a_command_without_tt_metal_is_reported_as_untracked(self):
-        done = run("--fail-on-leak", "--", "true")
+        done = run("--", "true")
         self.assertEqual(done.returncode, 0)
         self.assertIn("no process was tracked", done.stderr)
 

@@ -57,8 +57,8 @@ class Dashboard(TestCase):
         settings = terminal.wait_for("speed", "icanon", "echo ", r"(?s)extproc.*code:0\n")
         self.assertRegex(settings, r"[ ;]icanon")
         self.assertRegex(settings, r"[ ;]echo ")
-        cursor = terminal.tmux("display-message", "-p", "-t", "test", "#{cursor_flag} #{alternate_on}")
-        self.assertEqual(cursor.split(), ["1", "0"], "the cursor is visible, and the normal screen is back")
+        cursor = terminal.tmux("display-message", "-p", "-t", "test", "#{cursor_flag} #{alternate_on} #{mouse_any_flag}")
+        self.assertEqual(cursor.split(), ["1", "0", "0"], "the cursor is visible, the normal screen is back, the mouse is free")
 
     def test_the_demo_shows_every_screen_and_ends_what_it_started(self):
         terminal = self.terminal()
@@ -107,7 +107,7 @@ class Dashboard(TestCase):
         first = self.workload()
         self.top(terminal)
         terminal.press("4", "/")
-        terminal.wait_for("Filter: _")
+        terminal.wait_for("Search: _")
         terminal.type("kv_cache")
         terminal.press("Enter")
         text = terminal.wait_for("name contains 'kv_cache'", "kv_cache", absent="embedding")
@@ -115,7 +115,7 @@ class Dashboard(TestCase):
         terminal.press("g", "g")
         terminal.wait_for("groups? by kind", "dram")
         terminal.press("Escape", "G")
-        terminal.wait_for("live allocations by used", "ADDRESS", "model/embedding")
+        terminal.wait_for("live allocations, all", "ADDRESS", "model/embedding")
         terminal.press("m")
         terminal.wait_for("Since the mark", "No matching allocations")
         second = self.workload()
@@ -170,11 +170,11 @@ class Dashboard(TestCase):
         terminal.press("0")
 
         daemon.kill()
-        terminal.wait_for(r"STALE \d+s", "Daemon gone for", "n300", str(first.pid))
-        terminal.press("1")
-        terminal.wait_for("Memory Breakdown", "STALE", "12.0 GiB")
+        terminal.wait_for("exact  direct", "The daemon is gone: reading directly", "n300", str(first.pid))
+        terminal.press("4")
+        terminal.wait_for("groups by name", "model/")
         self.daemon("--quiet")
-        terminal.wait_for("exact  daemon", absent="STALE|gone for")
+        terminal.wait_for("exact  daemon", absent="STALE|is gone")
         terminal.press("0")
         terminal.wait_for(str(first.pid))
 
@@ -259,7 +259,7 @@ class Dashboard(TestCase):
                 self.daemon("--quiet")
                 self.workload()
                 self.top(terminal)
-                text = terminal.wait_for("n300", r"\[[#█]")
+                text = terminal.wait_for("n300", r"\[[#█▏-]")
                 if environment.get("LC_ALL") == "C":
                     self.assertTrue(text.isascii(), text)
                 terminal.press("2")
@@ -291,7 +291,11 @@ class Dashboard(TestCase):
         self.workload()
         old = os.path.join(terminal.folder.name, "tt_smi_umd")
         os.symlink(TTMEM, old)
-        terminal.run("env", f"TTMEM_RUNTIME_DIR={self.directory.path}", old, "-w")
+        terminal.run("env", f"TTMEM_RUNTIME_DIR={self.directory.path}", old, "--sysfs")
+        terminal.wait_for("ttmem top  ", "n300")
+        terminal.press("q")
+        terminal.wait_for("code:0", absent="ttmem top  ")
+        terminal.run("env", f"TTMEM_RUNTIME_DIR={self.directory.path}", old, "--watch")
         terminal.wait_for("ttmem top  ", "n300")
         terminal.press("1")
         terminal.wait_for("Memory Breakdown")
@@ -305,6 +309,100 @@ class Dashboard(TestCase):
         terminal = self.terminal(TERM="screen")
         terminal.run("env", "TERM=nonsense", TTMEM, "top")
         terminal.wait_for("unknown terminal type", "code:1")
+
+    def test_a_terminal_without_a_cursor_is_refused(self):
+        terminal = self.terminal()
+        terminal.run("env", "TERM=dumb", TTMEM, "top")
+        terminal.wait_for("TERM is 'dumb'", "ttmem status", "code:1")
+
+    def test_the_map_without_a_device_says_so(self):
+        terminal = self.terminal()
+        terminal.run("env", f"TTMEM_RUNTIME_DIR={self.directory.path}", TTMEM, "top", "-s", "5")
+        terminal.wait_for("No devices yet.")
+        terminal.press("q")
+
+    def test_enter_goes_from_a_device_to_the_place_of_an_allocation_and_escape_back(self):
+        terminal = self.terminal(120, 40)
+        self.daemon("--quiet")
+        workload = self.workload()
+        self.top(terminal)
+        terminal.wait_for("Processes, bytes summed", str(workload.pid), "Device 0 DRAM")
+        terminal.press("Right", "Enter")
+        terminal.wait_for("Processes on device 1", "Device 1 DRAM", str(workload.pid))
+        terminal.press("Down", "Enter")
+        terminal.wait_for(f"groups by name, device 1, process {workload.pid} only", "model/embedding")
+        terminal.press("/")
+        terminal.wait_for("Search: _")
+        terminal.type("decoder.1/kv_cache")
+        terminal.press("Enter")
+        terminal.wait_for("1 group by name")
+        terminal.press("Enter")
+        terminal.wait_for("2 live allocations, device 1.*name contains 'model/decoder.1/kv_cache'", "ADDRESS")
+        place = self.json_of("allocations", "--device", "1", "--name", "decoder.1/kv_cache")["allocations"][0]["address"]
+        terminal.press("Enter")
+        terminal.wait_for(f"dram of device.*1.*process {workload.pid}", f"{place:#x}: model/decoder.1/kv_cache, .* in each bank")
+        for expected in ("2 live allocations, device 1", "groups? by name, device 1", "Processes on device 1",
+                         "Processes, bytes summed"):
+            terminal.press("Escape")
+            terminal.wait_for(expected)
+
+    def test_allocations_are_a_tree_and_growth_is_shown(self):
+        terminal = self.terminal(120, 40)
+        self.daemon("--quiet")
+        self.workload()
+        self.top(terminal)
+        terminal.press("4", "t")
+        terminal.wait_for("in a tree of scopes", r"- model", r"  - decoder\.0", "kv_cache")
+        terminal.press("Space")
+        terminal.wait_for(r"\+ model", absent="decoder")
+        terminal.press("w")
+        terminal.wait_for("names have changed in the last", r"\+\S+ [KMG]iB .* dram +model/embedding")
+        terminal.press("Enter")
+        terminal.wait_for("live allocations?, all devices, dram only", "name contains 'model/")
+        grown = self.json_of("growth", "--kind", "dram", "--limit", "0")
+        held = {}  # each allocation once, whatever the number of its devices
+        for one in self.json_of("allocations", "--kind", "dram", "--limit", "0")["allocations"]:
+            held[one["name"]] = held.get(one["name"], 0) + (0 if one["is_planned"] or one["view"] else one["used"])
+        self.assertEqual({name["name"]: name["grown"] for name in grown["growth"]},
+                         {name: used for name, used in held.items() if used},
+                         "a process of the last minute has grown by all that it holds")
+
+    def test_clicks_select_and_open(self):
+        terminal = self.terminal()
+        self.daemon("--quiet")
+        workload = self.workload()
+        self.top(terminal)
+        lines = terminal.wait_for(rf"(?m)^ *{workload.pid} ").splitlines()
+        row = next(i for i, line in enumerate(lines) if line.split()[:1] == [str(workload.pid)])
+        terminal.click(row, 10)
+        terminal.click(row, 10)
+        terminal.wait_for(f"groups by name.*process {workload.pid} only")
+        terminal.click(1, 2)
+        terminal.wait_for("Processes, bytes summed")
+
+    def test_lists_are_searched_and_reversed(self):
+        terminal = self.terminal(120, 40)
+        self.daemon("--quiet")
+        workload = self.workload()
+        self.top(terminal)
+        terminal.wait_for(str(workload.pid))
+        terminal.press("/")
+        terminal.type("nobody")
+        terminal.press("Enter")
+        terminal.wait_for("those with 'nobody'", "No matching process")
+        terminal.press("Escape")
+        terminal.wait_for(rf"(?m)^ *{workload.pid} ", absent="nobody")
+        terminal.press("4", "r")
+        terminal.wait_for("reversed", absent="model/embedding")
+        terminal.press("r")
+        terminal.wait_for("model/embedding", absent="reversed")
+
+    def test_a_galaxy_is_shown_as_its_mesh(self):
+        terminal = self.terminal()
+        self.daemon("--quiet")
+        self.paused_simulator("lifetimes", "--board", "galaxy", "--devices", "32")
+        self.top(terminal)
+        terminal.wait_for("8x4 devices by number", r"(?m)^ ?28 .* 29 .* 30 .* 31 ", "Device 0 DRAM", "ttmem-sim")
 
     def test_it_can_be_left_while_the_daemon_hangs(self):
         terminal = self.terminal()

@@ -52,13 +52,13 @@ void declare_order(CLI::App& command, AllocationOptions& options) {
 }
 
 void declare_allocation_options(CLI::App& command, AllocationOptions& options) {
-    add_json_and_bytes(command, options);
+    add_list_options(command, options);
     add_direct(command, options);
-    add_device(command, options.query.device);
+    add_columns(command, options);
+    add_device_list(command, options.query.device);
     add_pid(command, options.query.pid);
-    add_kind(command, options.query.kind);
-    command.add_option("--name", options.query.name, "Only names that contain this text (case matters)")
-        ->type_name("TEXT");
+    add_kinds(command, options.query.kind);
+    add_name(command, options.query.name);
     command.add_flag("--since-mark", options.since_mark, "Only allocations after 'ttmem mark'");
     add_limit(command, options.query.limit);
     declare_order(command, options);
@@ -96,14 +96,18 @@ void add_allocations(CLI::App& app, Action& chosen) {
     add_command<AllocationOptions>(app, chosen, "allocations", "Live allocations, largest first",
                                    declare_allocation_options, show_allocations)
         ->footer(
-            "Bytes are per device; a mesh allocation counts once. A scope is the beginning of\n"
-            "a name: decoder.3 of decoder.3/ttnn::matmul, or one part more with --depth 2.\n"
-            "Groups may also be by set, thread and owner (the number that the process gave),\n"
-            "and are sorted by used bytes. A page ends with the cursor of the next page,\n"
-            "which needs the same filters and the same --sort.\n\n"
+            "A name matches if it contains the text (case matters), as a whole if the text is\n"
+            "a glob with * or ?, or by a regular expression between slashes. Bytes are per\n"
+            "device; those of groups are over all devices (SUM), or on the device of\n"
+            "--device. A scope is the beginning of a name: decoder.3 of\n"
+            "decoder.3/ttnn::matmul, or one part more with --depth 2. Groups may also be by\n"
+            "set, thread and owner (the number that the process gave), and are sorted by\n"
+            "DRAM, then by L1 and the other kinds. A page ends with the cursor of the next\n"
+            "page, which needs the same filters and the same --sort.\n\n"
             "Examples:\n"
             "  ttmem allocations --device 0 --kind dram --top 10\n"
             "  ttmem allocations --name kv_cache --sort age\n"
+            "  ttmem allocations --name 'decoder.*/kv?' --kind dram,l1 -d 0 -d 1\n"
             "  ttmem allocations --group-by scope\n"
             "  ttmem mark; sleep 60; ttmem allocations --since-mark --group-by name");
 }

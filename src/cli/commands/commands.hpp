@@ -13,8 +13,10 @@ void add_ps(CLI::App& app, Action& chosen);
 void add_top(CLI::App& app, Action& chosen);
 void add_allocations(CLI::App& app, Action& chosen);
 void add_mark(CLI::App& app, Action& chosen);
+void add_growth(CLI::App& app, Action& chosen);
 void add_programs(CLI::App& app, Action& chosen);
 void add_map(CLI::App& app, Action& chosen);
+void add_cores(CLI::App& app, Action& chosen);
 void add_why(CLI::App& app, Action& chosen);
 void add_post_mortem(CLI::App& app, Action& chosen);
 void add_history(CLI::App& app, Action& chosen);
@@ -24,6 +26,7 @@ void add_query(CLI::App& app, Action& chosen);
 void add_self(CLI::App& app, Action& chosen);
 void add_run(CLI::App& app, Action& chosen);
 void add_doctor(CLI::App& app, Action& chosen);
+void add_completion(CLI::App& app, Action& chosen);
 void add_demo(CLI::App& app, Action& chosen);
 void add_sim(CLI::App& app, Action& chosen);
 

@@ -94,7 +94,9 @@ int run_doctor(const DoctorOptions& options) {
         settings.library = std::filesystem::absolute(*settings.library, problem).lexically_normal();
     }
     const view::DoctorView view = access::examine_host(settings);
-    return options.json ? print(view::to_json(view)) : print(view::doctor_text(view, style_of_output(false)));
+    const int code =
+        options.json ? print(view::to_json(view)) : print(view::doctor_text(view, style_of_output(false)));
+    return view.has_problem() ? 1 : code;
 }
 
 }  // namespace
@@ -111,7 +113,7 @@ void add_doctor(CLI::App& app, Action& chosen) {
         run_doctor)
         ->footer(
             "Opens no device. Checks whether the observer fits a tt-metal by loading both in\n"
-            "a separate process.\n\n"
+            "a separate process. The exit code is 1 if there is a problem.\n\n"
             "Examples:\n"
             "  ttmem doctor\n"
             "  ttmem doctor $TT_METAL_HOME/build/lib/libtt_metal.so");

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "access/follow.hpp"
+
 #include "cli/commands/commands.hpp"
+#include "view/text/parts.hpp"
 #include "view/text/screens.hpp"
 
 namespace ttmem::cli {
@@ -16,40 +18,73 @@ struct EventOptions : CommonOptions {
 };
 
 void declare_event_options(CLI::App& command, EventOptions& options) {
-    add_json_and_bytes(command, options);
-    command.add_flag("-f,--follow", options.follow, "Continue with new events until Ctrl-C");
+    add_list_options(command, options);
+    add_columns(command, options);
+    command.add_flag("-f,--follow", options.follow, "Continue with new events until Ctrl-C")
+        ->excludes(command.get_option("--watch"));
     add_device(command, options.device);
     add_pid(command, options.pid);
     add_kind(command, options.kind);
     add_limit(command, options.limit);
 }
 
-int print_events(const view::EventsView& view, const EventOptions& options) {
-    if (!options.json) {
-        return print(view::events_text(view, style_of_output(options.bytes)));
-    }
+// Events that were missed, as the gap that they are.
+std::string gap_line(const view::EventsView& view) {
+    view::EventView gap;
+    gap.sequence = view.next;
+    gap.time_ns = view::read_here().time_ns;
+    gap.type = history::RecordType::gap;
+    gap.count = view.missed;
+    return view::to_json(gap) + "\n";
+}
+
+std::string json_lines(const std::vector<view::EventView>& events) {
     std::string text;
-    for (const view::EventView& event : view.events) {
+    for (const view::EventView& event : events) {
         text += view::to_json(event) + "\n";
     }
-    return print(text);
+    return text;
+}
+
+// `as_text` is events_text, or event_lines where the titles are there already.
+int print_text(const view::EventsView& view, const EventOptions& options,
+               view::Text (*as_text)(const view::EventsView&, const view::Style&)) {
+    // A pager would keep new events back.
+    return print_screen(
+        options, view.origin.host, [&](const view::Style& style) { return as_text(view, style); },
+        options.follow ? Paging::never : Paging::allowed);
 }
 
 // Prints each event as it happens, until nobody reads the output any more.
-int follow_events(const EventOptions& options, view::EventQuery query) {
+int follow_events(const EventOptions& options, view::EventQuery query, bool has_titles) {
     int code = 0;
-    const auto take = [&](uint64_t missed, const view::EventView* event) {
-        view::EventsView view;
-        view.missed = missed;
-        if (event != nullptr) {
-            view.events.push_back(*event);
+    const auto take = [&](view::EventsView recent) {
+        // The list before has said that other users have events too.
+        const bool is_only_hidden = recent.hidden_events != 0 && recent.events.empty();
+        recent.hidden_events = 0;
+        if (options.json) {
+            code = print((recent.missed != 0 ? gap_line(recent) : "") + json_lines(recent.events));
+        } else if (!is_only_hidden) {
+            code = print_text(recent, options, has_titles ? view::event_lines : view::events_text);
+            has_titles = true;
         }
-        code = print_events(view, options);
         return code == 0;
     };
     const base::Descriptor end = watch_reader();
     const auto ended = access::follow_events(query, take, end.get());
     return ended ? code : fail(ended.error().text);
+}
+
+int print_events(const view::EventsView& view, const EventOptions& options) {
+    if (!options.json) {
+        // Without filters the screen itself says that there are no events.
+        const bool has_filter = options.device || options.pid || options.kind;
+        return has_filter && view.events.empty()
+                   ? print(view::empty_list_text("No matching events.",
+                                                 view::hidden_events_line(view.hidden_events)))
+                   : print_text(view, options, view::events_text);
+    }
+    return print(options.follow ? json_lines(view.events) : view::to_json(view));
 }
 
 int show_events(const EventOptions& options) {
@@ -65,17 +100,13 @@ int show_events(const EventOptions& options) {
     if (!events) {
         return fail(events.error().text);
     }
-    // Without filters the screen itself says that there are no events.
-    const bool has_filter = options.device || options.pid || options.kind;
-    const int code = has_filter && events->view.events.empty() && !options.json
-                         ? print("No matching events.\n")
-                         : print_events(events->view, options);
+    const int code = print_events(events->view, options);
     if (code != 0 || !options.follow) {
         return code;
     }
     query.last.reset();
     query.since = events->view.next;
-    return follow_events(options, query);
+    return follow_events(options, query, !events->view.events.empty());
 }
 
 }  // namespace
@@ -85,8 +116,8 @@ void add_events(CLI::App& app, Action& chosen) {
                               "Allocations, frees, failures and deaths as they happened",
                               declare_event_options, show_events)
         ->footer(
-            "Needs a running daemon (ttmemd). It keeps the last 65,536 events. With --json,\n"
-            "prints one event per line.\n\n"
+            "Needs a running daemon (ttmemd). It keeps the last 65,536 events. With --json\n"
+            "and --follow, prints one event per line.\n\n"
             "Examples:\n  ttmem events --limit 20\n  ttmem events --follow --json | jq -c 'select(.what == "
             "\"failure\")'");
 }

@@ -12,15 +12,26 @@ struct HistoryOptions : CommonOptions {
     std::optional<std::string> device;
     std::optional<census::Kind> kind;
     uint64_t seconds = 600;
+    view::HistoryScale scale = view::HistoryScale::capacity;
 };
 
 void declare_history_options(CLI::App& command, HistoryOptions& options) {
-    add_json_and_bytes(command, options);
+    add_list_options(command, options);
     add_device(command, options.device);
     add_kind(command, options.kind);
     command.add_option("--seconds", options.seconds, "How far back (default: 600)")
         ->check(check_number)
         ->type_name("N");
+    command
+        .add_option_function<std::string>(
+            "--scale",
+            [&options](const std::string& name) {
+                options.scale =
+                    name == "highest" ? view::HistoryScale::highest : view::HistoryScale::capacity;
+            },
+            "A full cell is the capacity (the default), or the highest value")
+        ->check(check_choice({"capacity", "highest"}))
+        ->type_name("SCALE");
 }
 
 int show_history(const HistoryOptions& options) {
@@ -35,7 +46,14 @@ int show_history(const HistoryOptions& options) {
     }
     const uint64_t now = view::read_here().time_ns;
     const uint64_t span = std::min<uint64_t>(options.seconds, now / kSecond) * kSecond;
-    return show(access::ask<view::History>({device, options.kind, now - span}), options, view::history_text);
+    const auto reply = access::ask<view::History>({device, options.kind, now - span});
+    return show(reply, options, [&](const view::HistoryView& history, const view::Style& style) {
+        // The status has the capacities. Without it, charts are scaled to their highest values.
+        const auto status = access::ask<view::Status>({.scan = false});
+        return view::history_text(
+            history, status ? status->view.figures.devices : std::vector<census::DeviceFigures>(), style,
+            options.scale);
+    });
 }
 
 }  // namespace

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
-
 #include "cli/commands/commands.hpp"
+#include "view/text/parts.hpp"
 #include "view/text/screens.hpp"
 
 namespace ttmem::cli {
@@ -15,7 +14,8 @@ struct PostMortemOptions : CommonOptions {
 };
 
 void declare_post_mortem_options(CLI::App& command, PostMortemOptions& options) {
-    add_json_and_bytes(command, options);
+    add_list_options(command, options);
+    add_columns(command, options);
     command
         .add_option_function<uint32_t>(
             "PID", [&options](uint32_t pid) { options.pid = pid; },
@@ -23,11 +23,6 @@ void declare_post_mortem_options(CLI::App& command, PostMortemOptions& options) 
         ->check(check_number);
     add_device(command, options.device);
     add_limit(command, options.limit);
-}
-
-bool held_device(const census::PostMortemSummary& summary, uint32_t device) {
-    return std::any_of(summary.process.devices.begin(), summary.process.devices.end(),
-                       [&](const auto& held) { return held.id == device; });
 }
 
 int show_post_mortems(const PostMortemOptions& options) {
@@ -39,15 +34,13 @@ int show_post_mortems(const PostMortemOptions& options) {
     if (!device) {
         return fail(device.error().text);
     }
-    auto reply = access::ask<view::PostMortemList>();
-    if (reply && *device) {
-        std::erase_if(reply->view.post_mortems,
-                      [&](const census::PostMortemSummary& one) { return !held_device(one, **device); });
-        if (reply->view.post_mortems.empty() && !options.json) {
-            return print("No process that died held this device.\n");
-        }
-    }
-    return show(reply, options, view::post_mortems_text);
+    return show(access::ask<view::PostMortemList>({*device, options.limit}), options,
+                [&](const view::PostMortemListView& view, const view::Style& style) {
+                    return *device && view.post_mortems.empty()
+                               ? view::empty_list_text("No process that died held this device.",
+                                                       view::hidden_line(view))
+                               : view::post_mortems_text(view, style);
+                });
 }
 
 }  // namespace

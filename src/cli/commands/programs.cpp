@@ -11,11 +11,12 @@ struct ProgramOptions : CommonOptions {
 };
 
 void declare_program_options(CLI::App& command, ProgramOptions& options) {
-    add_json_and_bytes(command, options);
+    add_list_options(command, options);
     add_direct(command, options);
-    add_device(command, options.query.device);
+    add_columns(command, options);
+    add_device_list(command, options.query.device);
     add_pid(command, options.query.pid);
-    command.add_option("--name", options.query.name, "Only names that contain this text")->type_name("TEXT");
+    add_name(command, options.query.name);
     add_limit(command, options.query.limit);
 }
 

@@ -26,31 +26,33 @@ constexpr int kNotFound = 127;
 
 struct RunOptions {
     bool fail_on_leak = false;
+    bool allow_untracked = false;
     bool bytes = false;
     std::vector<std::string> max_peaks;
     std::optional<std::string> report;
     std::vector<std::string> command;
 };
 
-// "8GiB", "512M", "4096". K, M, G and T are powers of 1024.
+// "8GiB", "8GB", "512M", "4096". KB, MB, GB and TB are powers of 1000; KiB and so on, and single letters, powers of 1024.
 std::optional<uint64_t> parse_size(std::string_view text) {
     uint64_t number = 0;
     const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
     if (problem != std::errc()) {
         return std::nullopt;
     }
-    const std::string_view unit(end, static_cast<size_t>(text.data() + text.size() - end));
-    constexpr std::string_view kUnits[] = {"", "K", "M", "G", "T"};
-    for (unsigned power = 0; power < std::size(kUnits); ++power) {
-        const std::string letter(kUnits[power]);
-        const bool is_this =
-            unit == letter || (power == 0 ? unit == "B" : unit == letter + "iB" || unit == letter + "B");
-        if (is_this) {
-            const uint64_t factor = uint64_t{1} << (10 * power);
-            return number > UINT64_MAX / factor ? std::nullopt : std::optional(number * factor);
-        }
+    std::string_view unit(end, static_cast<size_t>(text.data() + text.size() - end));
+    constexpr std::string_view kLetters = "KMGT";
+    const size_t power = unit.empty() ? std::string_view::npos : kLetters.find(unit.front());
+    unit.remove_prefix(power == std::string_view::npos ? 0 : 1);
+    const bool is_bytes = power == std::string_view::npos && (unit.empty() || unit == "B");
+    if (!is_bytes && (power == std::string_view::npos || (unit != "" && unit != "B" && unit != "iB"))) {
+        return std::nullopt;
     }
-    return std::nullopt;
+    uint64_t factor = 1;
+    for (size_t i = 0; !is_bytes && i <= power; ++i) {
+        factor *= unit == "B" ? 1000u : 1024u;
+    }
+    return number > UINT64_MAX / factor ? std::nullopt : std::optional(number * factor);
 }
 
 std::optional<access::PeakLimit> parse_limit(const std::string& text) {
@@ -106,11 +108,21 @@ int exit_code_of(const view::RunView& view, const RunOptions& options) {
     if (view.exit_code.value_or(0) != 0) {
         return *view.exit_code;
     }
+    const bool has_check = options.fail_on_leak || !options.max_peaks.empty();
+    if (has_check && !view.is_tracked() && !options.allow_untracked) {
+        print_error(
+            "nothing was tracked, so --max-peak and --fail-on-leak can't be checked (--allow-untracked "
+            "accepts that)");
+        return kAssertionFailed;
+    }
     const bool is_leak = options.fail_on_leak && view.has_leak();
     if (is_leak) {
         print_error("memory was still allocated at the end (--fail-on-leak)");
     }
-    return is_leak || !view.exceeded.empty() ? kAssertionFailed : 0;
+    if (!view.undecided.empty()) {
+        print_error("a peak may have exceeded its limit, which counts as a failure (--max-peak)");
+    }
+    return is_leak || !view.exceeded.empty() || !view.undecided.empty() ? kAssertionFailed : 0;
 }
 
 int run_command(const RunOptions& options) {
@@ -158,6 +170,8 @@ void add_run(CLI::App& app, Action& chosen) {
         [](CLI::App& command, RunOptions& options) {
             command.add_flag("--fail-on-leak", options.fail_on_leak,
                              "Exit with 97 if buffers are left at the end");
+            command.add_flag("--allow-untracked", options.allow_untracked,
+                             "Pass the checks if no process was tracked");
             command
                 .add_option("--max-peak", options.max_peaks, "Exit with 97 if a device used more: dram=8GiB")
                 ->type_name("KIND=SIZE")
@@ -176,8 +190,9 @@ void add_run(CLI::App& app, Action& chosen) {
         ->footer(
             "Works with an unmodified tt-metal, in C++ and in Python, and without a daemon.\n"
             "Signals are passed on to the command. The exit code is that of the command, or\n"
-            "97 if a check failed, 127 if the command was not found, 126 if it could not be\n"
-            "run. The report goes to standard error.\n\n"
+            "97 if a check failed or can't be decided, 127 if the command was not found, 126\n"
+            "if it could not be run. The report goes to standard error. 1GB is 10^9 bytes,\n"
+            "1GiB is 2^30.\n\n"
             "Examples:\n"
             "  ttmem run -- python3 model.py\n"
             "  ttmem run --fail-on-leak --max-peak dram=8GiB -- pytest tests/");

@@ -6,7 +6,7 @@ namespace ttmem::cli {
 
 void add_self(CLI::App& app, Action& chosen) {
     add_command<CommonOptions>(app, chosen, "self", "What the daemon itself costs, and whether it keeps up",
-                               add_json_and_bytes,
+                               add_list_options,
                                [](const CommonOptions& options) {
                                    return show(access::ask<view::Self>(), options, view::self_text);
                                })

@@ -11,9 +11,10 @@ struct WhyOptions : CommonOptions {
 };
 
 void declare_why_options(CLI::App& command, WhyOptions& options) {
-    add_json_and_bytes(command, options);
+    add_list_options(command, options);
+    add_columns(command, options);
     add_direct(command, options);
-    add_device(command, options.query.device);
+    add_device_list(command, options.query.device);
     add_pid(command, options.query.pid);
     command
         .add_option_function<std::string>(

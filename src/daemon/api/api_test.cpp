@@ -166,6 +166,7 @@ TEST_F(ApiTest, DirectReadingGivesTheSameAnswer) {
         for (json* document : {&expected, &answer}) {
             document->erase("time_ns");
             document->erase("source");
+            document->erase("processes_missed");  // only a daemon counts them
             (*document)["age"] = "any";
         }
         const auto forget_ages = [](json& list) {

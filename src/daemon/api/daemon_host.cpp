@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/api/daemon_host.hpp"
 
+#include <utility>
+
 #include "daemon/watch/history_views.hpp"
 #include "view/questions/events.hpp"
 #include "view/questions/history.hpp"
@@ -22,11 +24,22 @@ view::Origin DaemonHost::origin() const {
     return origin;
 }
 
+void DaemonHost::annotate(census::Figures& figures) const {
+    dependencies_.history.annotate(figures);
+    figures.processes_missed = dependencies_.process_table.missed();
+}
+
 base::Expected<view::DeadProcesses> DaemonHost::dead_processes() const {
-    view::DeadProcesses result{dependencies_.post_mortems.newest_first(),
-                               dependencies_.post_mortems.dropped()};
-    std::erase_if(result.newest_first,
-                  [&](const census::DeadProcess& dead) { return !may_see(dead.process.identity.uid); });
+    view::DeadProcesses result;
+    result.dropped = dependencies_.post_mortems.dropped();
+    result.missed = dependencies_.process_table.missed();
+    for (census::DeadProcess& dead : dependencies_.post_mortems.newest_first()) {
+        if (may_see(dead.process.identity.uid)) {
+            result.newest_first.push_back(std::move(dead));
+        } else {
+            result.hidden.push_back(dead.process.identity);
+        }
+    }
     return result;
 }
 

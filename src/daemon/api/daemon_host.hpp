@@ -32,12 +32,15 @@ public:
 
     view::Origin origin() const override;
     census::Census census() const override { return dependencies_.process_table.census(); }
-    void annotate(census::Figures& figures) const override { dependencies_.history.annotate(figures); }
+    void annotate(census::Figures& figures) const override;
     bool may_see(uint32_t uid) const override { return permissions_.may_see(uid); }
     base::Expected<view::DeadProcesses> dead_processes() const override;
     base::Expected<view::EventsView> events(const view::EventQuery& query) const override;
     base::Expected<view::HistoryView> history(const view::HistoryQuery& query) const override;
     base::Expected<view::SelfView> self() const override;
+    const history::NameSamples* name_samples() const override {
+        return &dependencies_.history.name_samples();
+    }
 
 private:
     const HostDependencies& dependencies_;

@@ -86,6 +86,9 @@ bool EventStream::serve(EventSubscriber& subscriber, bool is_heartbeat) {
         if (page->missed != 0) {
             text += "event: missed\ndata: " + std::to_string(page->missed) + "\n\n";
         }
+        if (page->hidden_events != 0) {
+            text += "event: hidden\ndata: " + std::to_string(page->hidden_events) + "\n\n";
+        }
         for (const view::EventView& event : page->events) {
             text += "event: event\nid: " + std::to_string(event.sequence) +
                     "\ndata: " + view::to_json(event) + "\n\n";

@@ -67,6 +67,7 @@ bool ViewChanges::update(view::View view) {
 view::ViewChange ViewChanges::since(uint64_t state) const {
     assert(state <= number_);
     view::ViewChange change;
+    change.processes_missed = view_.figures.processes_missed;
     for (const census::DeviceFigures& device : view_.figures.devices) {
         if (has_changed(devices_, device.id, state)) {
             change.devices.push_back(device);

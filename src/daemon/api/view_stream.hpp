@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The view as server-sent events: whole at first, then what has changed. Nothing is computed while nobody listens.
+// The view as server-sent events: whole at first, then what has changed. Nothing is computed while no subscriber is due.
 
 #include <boost/asio/io_context.hpp>
 #include <chrono>
@@ -50,7 +50,7 @@ private:
 
     // On a worker.
     std::chrono::steady_clock::duration serve(std::list<ViewSubscriber>& subscribers);
-    void serve(ViewSubscriber& subscriber, Messages& messages, bool is_heartbeat) const;
+    void serve(ViewSubscriber& subscriber, Messages& messages, bool is_due, bool is_heartbeat) const;
     http::SharedText message_for(std::optional<uint64_t> state, Messages& messages) const;
 
     std::function<view::View()> read_;
@@ -58,6 +58,7 @@ private:
     const uint64_t epoch_;  // numbers of another daemon mean nothing here
     // Used by rounds only, which follow each other.
     std::chrono::steady_clock::time_point next_heartbeat_;
+    std::chrono::steady_clock::time_point next_view_;  // none is read before
     ViewChanges changes_;
     StreamRounds<ViewSubscriber> rounds_;
 };

@@ -197,6 +197,32 @@ TEST_F(ViewStreamTest, ReadsNothingWithoutSubscribers) {
     EXPECT_EQ(reads, 1);
 }
 
+TEST_F(ViewStreamTest, ReadsNothingWhileNoSubscriberIsDue) {
+    int reads = 0;
+    int rounds = 0;
+    ViewStream counting(
+        loop,
+        [&](User, FairWorkers::Task task) {
+            ++rounds;
+            boost::asio::post(loop, std::move(task));
+        },
+        [&] {
+            ++reads;
+            return view_with({7}, static_cast<uint64_t>(reads));
+        },
+        {std::chrono::milliseconds(1), std::chrono::hours(1)});
+    std::vector<std::string> patient;
+    counting.subscribe(collect(patient), "", std::chrono::hours(1));
+    run_until([&] { return rounds == 20; });
+    EXPECT_EQ(reads, 1);
+    EXPECT_EQ(patient.size(), 1u);
+    // Somebody who comes later does not wait for the others.
+    std::vector<std::string> late;
+    counting.subscribe(collect(late), "");
+    run_until([&] { return late.size() == 1; });
+    EXPECT_EQ(reads, 2);
+}
+
 TEST_F(ViewStreamTest, AMessageIsOneLineOfData) {
     std::vector<std::string> messages;
     stream.subscribe(collect(messages), "");

@@ -15,6 +15,7 @@
 #include "census/figures.hpp"
 #include "census/report.hpp"
 #include "census/scan_shares.hpp"
+#include "daemon/log/event_lines.hpp"
 
 namespace ttmem::daemon {
 
@@ -26,6 +27,7 @@ using sources::classic_wire::WireRequest;
 namespace {
 
 constexpr int32_t kAllDevices = -1;
+constexpr uint32_t kMostDevices = sources::classic_wire::kMostDevices;
 
 constexpr uint64_t kQuickWork = 2048;  // of Reader::totals_work(), all processes together
 
@@ -40,10 +42,10 @@ uint32_t narrow(uint64_t value) { return static_cast<uint32_t>(std::min<uint64_t
 // Null where there is none. The entries are in the order of their ids.
 template <class Entry>
 const Entry* find_device(const std::vector<Entry>& entries, int32_t device) {
-    if (device < 0) {
+    const auto id = static_cast<uint32_t>(device);
+    if (id >= kMostDevices) {
         return nullptr;
     }
-    const auto id = static_cast<uint32_t>(device);
     const auto found =
         std::lower_bound(entries.begin(), entries.end(), id,
                          [](const Entry& entry, uint32_t wanted) { return entry.id < wanted; });
@@ -231,7 +233,9 @@ void ClassicAnswers::add_bytes(const WireRequest& question, WireAnswer& answer) 
 }
 
 void ClassicAnswers::add_properties(const WireRequest& question, WireAnswer& answer) const {
-    answer.devices = properties_->empty() ? 0 : properties_->back().id + 1;
+    for (const DeviceProperties& device : *properties_) {
+        answer.devices = device.id < kMostDevices ? device.id + 1 : answer.devices;
+    }
     if (const DeviceProperties* found = find_device(*properties_, question.device)) {
         answer.total_dram = found->total_dram;
         answer.total_l1 = found->total_l1;
@@ -239,7 +243,8 @@ void ClassicAnswers::add_properties(const WireRequest& question, WireAnswer& ans
         answer.dram_channels = found->dram_channels;
         answer.dram_per_channel = found->dram_per_channel;
         answer.l1_per_core = found->l1_per_core;
-        answer.is_available = 1;
+        // Clients divide by the capacity.
+        answer.is_available = found->total_dram != 0 && found->total_l1 != 0 ? 1 : 0;
     }
 }
 
@@ -251,18 +256,7 @@ std::vector<std::string> dump_buffers(census::Census census) {
                        return fmt::format("Buffer {}: {} bytes of {} (PID {})", one.address.value_or(0),
                                           one.requested, kind_in_capitals(one.kind), one.pid);
                    });
-    return join_lines(
-        census,
-        [](const census::DeviceFigures& device) {
-            uint64_t buffers = 0;
-            for (size_t kind = 0; kind < census::kPoolKinds; ++kind) {
-                buffers += device.memory[kind].count;
-            }
-            return fmt::format("Device {}: Buffers: {}, DRAM: {} bytes, L1: {} bytes", device.id, buffers,
-                               device.memory[census::index_of(Kind::dram)].requested,
-                               device.memory[census::index_of(Kind::l1)].requested);
-        },
-        std::move(lines));
+    return join_lines(census, statistics_line, std::move(lines));
 }
 
 std::vector<std::string> dump_kernels(census::Census census) {

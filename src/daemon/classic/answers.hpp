@@ -35,8 +35,8 @@ public:
     bool is_prepared(MessageType question) const;
 
     // The answer to a question, which is prepared if necessary. For a query: bytes on the device of the request; -1 means all
-    // devices. For a device_info_query: properties of the device of the request; -1 asks for the number of devices (the
-    // highest number plus one).
+    // devices. For a device_info_query: properties of the device of the request, which is available if its capacity is known;
+    // -1 asks for the number of devices (the highest number below kMostDevices, plus one).
     WireAnswer answer(const WireRequest& question);
 
 private:

@@ -3,6 +3,7 @@
 
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <boost/asio/post.hpp>
 #include <cassert>
 #include <cerrno>
@@ -20,17 +21,20 @@ using sources::classic_wire::MessageType;
 
 namespace {
 
-constexpr size_t kMaxRead = size_t{256} << 10;           // then other connections are served
+constexpr size_t kMaxLoopRead = size_t{16}
+                                << 10;  // then other connections are served: a question waits behind few
+constexpr size_t kMaxPolledRead = size_t{256} << 10;     // on a thread without questions
 constexpr size_t kMaxLastRead = size_t{8} << 20;         // more than a socket holds
 constexpr size_t kMaxUnsentAnswers = size_t{256} << 10;  // beyond what the socket itself holds
 constexpr size_t kMaxLastQuestions = 1024;               // of a process that has ended
 
-// A client that sends continuously wakes the reader for each message, which costs both more than the message. After several quick
-// wakes the connection is therefore polled by a timer, as long as each poll brings several messages. The loop does not watch it
+// A client that sends continuously wakes the reader for each message, which costs both more than the message, and delays the
+// questions of others. After some bytes without a pause the connection is therefore polled by a timer, as long as each poll brings
+// several messages. The loop does not watch it
 // meanwhile, because a watched socket costs the sender time for each message too. With many senders each must wait for a core, so
 // a pause of that length does not end polling.
 constexpr uint64_t kQuickNs = 200'000;
-constexpr unsigned kQuickWakes = 8;
+constexpr size_t kStreamBytes = size_t{4} << 10;
 constexpr size_t kManyBytes = 8 * sources::classic_wire::kLongest;
 constexpr uint64_t kPauseNs = 50'000'000;
 
@@ -97,7 +101,7 @@ void ClassicWire::ClientConnection::wait_for_bytes() {
 }
 
 void ClassicWire::ClientConnection::read_on_loop() {
-    const size_t taken = read(in_.buffer_, kMaxRead);
+    const size_t taken = read(in_.buffer_, kMaxLoopRead);
     if (waiting_.empty() && !is_over() && should_poll(taken)) {
         unwatch();
         is_polled_ = true;
@@ -120,16 +124,16 @@ void ClassicWire::ClientConnection::go_on() {
 // One of many senders may wait long for a core, and then sends much at once.
 bool ClassicWire::ClientConnection::should_poll(size_t taken) {
     const uint64_t soon = taken >= kManyBytes ? kPauseNs : kQuickNs;
-    const bool is_quick = now_ns_ - last_wake_ns_ < soon && !was_asked_ && !has_ended_;
-    quick_wakes_ = is_quick ? quick_wakes_ + 1 : 0;
+    const bool is_quick = now_ns_ - last_wake_ns_ < soon;
+    streamed_bytes_ = was_asked_ || has_ended_ ? 0 : taken + (is_quick ? streamed_bytes_ : 0);
     last_wake_ns_ = now_ns_;
-    return quick_wakes_ >= kQuickWakes && !waits_for_room_ && (client_ != nullptr || is_refused_);
+    return streamed_bytes_ >= kStreamBytes && !waits_for_room_ && (client_ != nullptr || is_refused_);
 }
 
 std::optional<size_t> ClassicWire::ClientConnection::poll(Buffer& buffer) {
     const std::lock_guard lock(mutex_);
     assert(is_polled_ && socket_);
-    const size_t taken = has_ended_ ? 0 : read(buffer, kMaxRead);
+    const size_t taken = has_ended_ ? 0 : read(buffer, kMaxPolledRead);
     if (taken >= kManyBytes) {
         last_wake_ns_ = now_ns_;
     }
@@ -142,7 +146,7 @@ void ClassicWire::ClientConnection::return_to_loop() {
     const std::lock_guard lock(mutex_);
     assert(is_polled_);
     is_polled_ = false;
-    quick_wakes_ = 0;
+    streamed_bytes_ = 0;
     flush();
     go_on();
 }
@@ -178,15 +182,19 @@ size_t ClassicWire::ClientConnection::read(Buffer& buffer, size_t max_bytes) {
     size_t taken = 0;
     now_ns_ = segment::monotonic_now();
     was_asked_ = false;
-    const auto can_go_on = [this] { return waiting_.empty() || is_draining_ || decoder_.wants_drained(); };
-    while (taken < max_bytes && !has_ended_ && !is_broken_ && can_go_on()) {
-        const ssize_t got = recv(socket_.get(), buffer.data(), buffer.size(), MSG_DONTWAIT);
+    const auto can_go_on = [&] {
+        return decoder_.wants_drained() || (taken < max_bytes && (waiting_.empty() || is_draining_));
+    };
+    while (!has_ended_ && !is_broken_ && can_go_on()) {
+        const size_t room = taken < max_bytes ? max_bytes - taken : sources::classic_wire::kLongest;
+        const size_t most = std::min(buffer.size(), room);
+        const ssize_t got = recv(socket_.get(), buffer.data(), most, MSG_DONTWAIT);
         if (got > 0) {
             decoder_.feed(Bytes(buffer).first(static_cast<size_t>(got)), *this);
             taken += static_cast<size_t>(got);
             is_broken_ = decoder_.is_broken();
             // A short read has most likely emptied the queue. Only a decoder that must know reads again.
-            if (static_cast<size_t>(got) < buffer.size() && !decoder_.wants_drained()) {
+            if (static_cast<size_t>(got) < most && !decoder_.wants_drained()) {
                 break;
             }
         } else if (got < 0 && errno == EAGAIN) {

@@ -105,7 +105,7 @@ private:
     bool was_asked_ = false;                   // by this read: the client waits for an answer
     uint64_t now_ns_ = 0;                      // when this read began
     uint64_t last_wake_ns_ = 0;
-    unsigned quick_wakes_ = 0;  // in succession
+    size_t streamed_bytes_ = 0;  // without a pause or a question
 };
 
 }  // namespace ttmem::daemon

@@ -214,7 +214,7 @@ void ClassicWire::note_unknown_free(Client& client, const sources::classic_wire:
     if (number > kLoggedFrees && number % kFreesPerLaterLine != 0) {
         return;
     }
-    std::string line = "! [PID " + std::to_string(client.pid) + "] Deallocation for unknown buffer " +
+    std::string line = "⚠ [PID " + std::to_string(client.pid) + "] Deallocation for unknown buffer " +
                        std::to_string(request.buffer) + " on device " + std::to_string(request.device);
     if (number > kLoggedFrees) {
         line += " (" + std::to_string(number) + " so far)";
@@ -254,6 +254,9 @@ ClassicWire::PolledConnections& ClassicWire::polled_connections_of(uint64_t conn
 }
 
 void ClassicWire::dump(Dump what, User user) {
+    if (!dependencies_.writes_dumps) {
+        return;
+    }
     DumpState& state = dumps_[static_cast<size_t>(what)];
     if (state.is_busy) {
         state.again = user;  // one more dump serves all requests that came meanwhile

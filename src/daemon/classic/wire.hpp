@@ -50,6 +50,7 @@ struct ClassicWireDependencies {
     std::function<std::optional<uint32_t>(sources::segments::AttachedSegment)> admit;
     // The connected processes whose reports are not counted have changed. May be empty.
     std::function<void(std::vector<census::Omission>)> set_skipped = {};
+    bool writes_dumps = true;
 };
 
 class ClassicWire {

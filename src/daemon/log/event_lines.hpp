@@ -8,10 +8,14 @@
 //     ✗ [PID 4711] Freed buffer 2560032 on device 0 (4194304 bytes)
 //     ✓ [CB_ALLOC] Device 0: +0.25 MB (Total: 0.25 MB)
 //     ✗ [CB_FREE] Device 0: -0.25 MB (Total: 0 MB)
+//
+// Where the process calls the device by another number, the line ends with that: (buffer_id=2560032, its device 3)
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
+#include "census/figures.hpp"
 #include "census/kind.hpp"
 
 namespace ttmem::daemon {
@@ -29,8 +33,15 @@ struct EventLineFields {
     uint64_t bytes = 0;  // requested
     uint64_t address = 0;
     uint64_t total = 0;
+    std::optional<uint32_t> logical_id = {};  // the process's number of the device
 };
 
+// ", its device 3" where the process calls the device by another number.
+std::string own_number(uint32_t device, std::optional<uint32_t> logical_id);
+
 std::string event_line(const EventLineFields& facts);
+
+// "Device 0: Buffers: 18, DRAM: 15728640 bytes, L1: 22528 bytes", in requested bytes.
+std::string statistics_line(const census::DeviceFigures& device);
 
 }  // namespace ttmem::daemon

@@ -43,5 +43,17 @@ TEST(EventLine, SaysThatAViewOrAPlanAddsNothing) {
               "✓ [CB_ALLOC] Device 0: +0 MB (Total: 0 MB)");
 }
 
+TEST(EventLine, ShowsTheProcesssOwnNumberOfTheDeviceWhereItDiffers) {
+    EventLineFields facts{4711, 3, false, true, AllocationKind::dram, 64, 5, 0, 3};
+    EXPECT_EQ(event_line(facts), "✓ [PID 4711] Allocated 64 bytes of DRAM on device 3 (buffer_id=5)");
+    facts.logical_id = 0;
+    EXPECT_EQ(event_line(facts),
+              "✓ [PID 4711] Allocated 64 bytes of DRAM on device 3 (buffer_id=5, its device 0)");
+    facts.is_free = true;
+    EXPECT_EQ(event_line(facts), "✗ [PID 4711] Freed buffer 5 on device 3 (64 bytes, its device 0)");
+    EXPECT_EQ(event_line({1, 2, false, true, AllocationKind::cb, 262'144, 0, 524'288, 1}),
+              "✓ [CB_ALLOC] Device 2: +0.25 MB (Total: 0.50 MB, its device 1)");
+}
+
 }  // namespace
 }  // namespace ttmem::daemon

@@ -25,6 +25,14 @@ std::string_view failure_name(segment::FailureType type) {
     return "failure";
 }
 
+std::vector<std::string> statistics_lines(const census::Figures& figures) {
+    std::vector<std::string> lines;
+    for (const census::DeviceFigures& device : figures.devices) {
+        lines.push_back(statistics_line(device));
+    }
+    return lines;
+}
+
 }  // namespace
 
 bool EventLog::includes(RecordType type) const {
@@ -41,6 +49,32 @@ bool EventLog::includes(RecordType type) const {
 
 void EventLog::write_note(const std::string& line) {
     if (level_ != EventLogLevel::off) {
+        output_.line(line);
+    }
+}
+
+void EventLog::write_statistics(const census::Figures& figures, uint64_t now_ns) {
+    if (level_ != EventLogLevel::all || (statistics_ns_ && now_ns - *statistics_ns_ < kStatisticsNs)) {
+        return;
+    }
+    std::vector<std::string> lines = statistics_lines(figures);
+    if (lines == statistics_) {
+        return;
+    }
+    output_.line("Current Statistics:");
+    for (const std::string& line : lines) {
+        output_.line(line);
+    }
+    statistics_ = std::move(lines);
+    statistics_ns_ = now_ns;
+}
+
+void EventLog::write_last_statistics(const census::Figures& figures) {
+    if (level_ != EventLogLevel::all) {
+        return;
+    }
+    output_.line("Final Statistics:");
+    for (const std::string& line : statistics_lines(figures)) {
         output_.line(line);
     }
 }
@@ -62,27 +96,30 @@ uint64_t EventLog::total_after(const history::Record& record, uint32_t device) {
 }
 
 void EventLog::write(const history::Record& record, const census::Identity& process,
-                     const std::vector<uint32_t>& devices, const std::string& name) {
+                     const std::vector<census::NumberedDevice>& devices, const std::string& name) {
     assert(includes(record.type));
     switch (record.type) {
         case RecordType::allocation:
         case RecordType::free: {
             const segment::AllocationKind kind = record.event.kind;
             const bool has_total = segment::is_kernel(kind) || kind == segment::AllocationKind::cb;
-            for (const uint32_t device : devices) {
-                output_.line(event_line({process.pid, device, record.type == RecordType::free,
-                                         record.event.adds_bytes, kind, record.event.requested,
-                                         record.event.address, has_total ? total_after(record, device) : 0}));
+            for (const census::NumberedDevice& device : devices) {
+                output_.line(
+                    event_line({process.pid, device.id, record.type == RecordType::free,
+                                record.event.adds_bytes, kind, record.event.requested, record.event.address,
+                                has_total ? total_after(record, device.id) : 0, device.logical_id}));
             }
             return;
         }
         case RecordType::set_opened:
         case RecordType::set_closed:
-            for (const uint32_t device : devices) {
-                output_.line(fmt::format("{} [PID {}] {} device {}{}",
-                                         record.type == RecordType::set_opened ? "✓" : "✗", process.pid,
-                                         record.type == RecordType::set_opened ? "Opened" : "Closed", device,
-                                         name.empty() ? "" : " (" + name + ")"));
+            for (const census::NumberedDevice& device : devices) {
+                const bool is_opened = record.type == RecordType::set_opened;
+                const std::string note =
+                    (name.empty() ? "" : ", " + name) + own_number(device.id, device.logical_id);
+                output_.line(fmt::format("{} [PID {}] {} device {}{}", is_opened ? "✓" : "✗", process.pid,
+                                         is_opened ? "Opened" : "Closed", device.id,
+                                         note.empty() ? "" : " (" + note.substr(2) + ")"));
             }
             return;
         case RecordType::failure:

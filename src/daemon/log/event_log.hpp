@@ -5,9 +5,12 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "base/time.hpp"
+#include "census/device_ids.hpp"
 #include "census/figures.hpp"
 #include "daemon/log/event_lines.hpp"
 #include "daemon/log/log_writer.hpp"
@@ -26,7 +29,13 @@ public:
 
     // Writes one line, or one line per device.
     void write(const history::Record& record, const census::Identity& process,
-               const std::vector<uint32_t>& devices, const std::string& name);
+               const std::vector<census::NumberedDevice>& devices, const std::string& name);
+
+    // The statistics of the earlier server, with one line per device, if every event is logged. Those of now are written at most
+    // every kStatisticsNs, and only if they have changed.
+    static constexpr uint64_t kStatisticsNs = 10 * base::kNsPerSecond;
+    void write_statistics(const census::Figures& figures, uint64_t now_ns);
+    void write_last_statistics(const census::Figures& figures);
 
     // Writes a line that is not an event.
     void write_note(const std::string& line);
@@ -48,6 +57,8 @@ private:
     LogWriter& output_;
     const EventLogLevel level_;
     std::map<uint32_t, RunningTotals> totals_;  // by device; requested bytes
+    std::vector<std::string> statistics_;       // the lines that were written last
+    std::optional<uint64_t> statistics_ns_;     // and when
 };
 
 }  // namespace ttmem::daemon

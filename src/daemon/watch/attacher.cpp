@@ -5,11 +5,13 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 
+#include <algorithm>
 #include <boost/asio/post.hpp>
 #include <cassert>
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <memory>
 #include <utility>
 
 #include "base/time.hpp"
@@ -210,7 +212,8 @@ void Attacher::receive(segments::Peer peer, base::Descriptor file) {
     if (attached->process.state == census::ProcessState::dead) {
         if (!process_table_.known_files().contains(attached->file.id)) {
             remember_end(attached->file.id);
-            callbacks_.ended({0, std::move(attached->process), attached->file}, census::Ending::not_known);
+            callbacks_.ended({0, std::move(attached->process), attached->file}, census::Ending::not_known,
+                             std::make_shared<const base::Descriptor>(std::move(attached->handle)));
         }
         return;
     }
@@ -276,10 +279,14 @@ void Attacher::watch(uint32_t number, asio::posix::stream_descriptor handle) {
 }
 
 void Attacher::end(uint32_t number, census::Ending ending) {
-    handles_.erase(number);
+    std::shared_ptr<const base::Descriptor> handle;
+    if (const auto found = handles_.find(number); found != handles_.end()) {
+        handle = std::make_shared<const base::Descriptor>(found->second.release());
+        handles_.erase(found);
+    }
     if (const auto member = process_table_.remove(number)) {
         remember_end(member->file.id);
-        callbacks_.ended(*member, ending);
+        callbacks_.ended(*member, ending, std::move(handle));
     }
 }
 
@@ -355,6 +362,11 @@ void Attacher::on_scan(ScanResult result) {
         }
     }
     process_table_.set_omissions(std::move(result.found.omissions));
+    // Devices get their numbers in the order of the processes' start.
+    std::stable_sort(result.found.attached.begin(), result.found.attached.end(),
+                     [](const segments::AttachedSegment& a, const segments::AttachedSegment& b) {
+                         return a.process.identity.start_time < b.process.identity.start_time;
+                     });
     for (segments::AttachedSegment& attached : result.found.attached) {
         if (!ended_files_.contains(attached.file.id)) {
             admit(std::move(attached), Follower::StartPosition::present);

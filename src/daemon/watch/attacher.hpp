@@ -33,7 +33,10 @@ public:
     struct Callbacks {
         std::function<void(const AttachedProcess&, history::Follower::StartPosition)> attached;
         // It died, or executes another program. Also for a process that had ended before it could be attached.
-        std::function<void(const AttachedProcess&, census::Ending)> ended;
+        // The handle is a pidfd, or null.
+        std::function<void(const AttachedProcess&, census::Ending,
+                           std::shared_ptr<const base::Descriptor> handle)>
+            ended;
         std::function<void(User user, uint32_t pid, const std::string& reason)> refused;
         std::function<void()> scanned;  // after each scan of /proc
     };

@@ -6,8 +6,10 @@
 #include <cassert>
 #include <chrono>
 #include <future>
+#include <optional>
 
 #include "base/time.hpp"
+#include "census/scan_shares.hpp"
 
 namespace ttmem::daemon {
 
@@ -45,6 +47,10 @@ void HistoryThread::stop() {
         timer_.cancel();
         history_.follow();
         write_event_log();
+        if (event_log_.includes(RecordType::allocation)) {
+            event_log_.write_last_statistics(
+                census::compute_figures(process_table_.census(), census::Depth::pools));
+        }
         done.set_value();
     });
     done.get_future().wait();
@@ -118,8 +124,13 @@ void HistoryThread::sample() {
     if (now < next_sample_ns_) {
         return;
     }
-    history_.add_sample(now, base::realtime_ns(),
-                        census::compute_figures(process_table_.census(), census::Depth::pools));
+    census::Census census = process_table_.census();
+    census::share_scans(census, std::nullopt);
+    const uint64_t time = base::realtime_ns();
+    const census::Figures figures = census::compute_figures(census, census::Depth::pools);
+    history_.add_sample(now, time, figures);
+    history_.name_samples().add(time, census.processes);
+    event_log_.write_statistics(figures, now);
     next_sample_ns_ = now + kSecond;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Writes the history on its own thread: follows all attached processes, samples used bytes once per second, audits one
+// Writes the history on its own thread: follows all attached processes, samples used bytes once per second and those of names every ten seconds, audits one
 // ledger per second, and writes the event log.
 
 #include <boost/asio/any_io_executor.hpp>

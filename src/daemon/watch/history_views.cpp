@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <map>
 
 #include "base/time.hpp"
 
@@ -35,7 +36,9 @@ view::EventView describe(const Record& record, const FollowedProcess& process, u
         event.count = record.count;
     }
     if (has_set(record.type)) {
-        event.devices = process.devices_of(record);
+        for (const census::NumberedDevice& device : process.devices_of(record)) {
+            event.devices.push_back(device.id);
+        }
         event.name = process.name_of(record);
     }
     if (has_kind(record.type)) {
@@ -58,6 +61,27 @@ view::EventView describe(const Record& record, const FollowedProcess& process, u
                               }) == events.end();
 }
 
+// What a list of events lacks: it begins late, has gaps, or leaves out other users.
+std::vector<census::Inexactness> inexactness_of(const view::EventsView& view) {
+    std::vector<census::Inexactness> result;
+    if (view.missed != 0) {
+        result.push_back({0, census::Reason::events_not_kept, view.missed});
+    }
+    if (view.hidden_events != 0) {
+        result.push_back({0, census::Reason::events_hidden, view.hidden_events});
+    }
+    std::map<uint32_t, uint64_t> lost;
+    for (const view::EventView& event : view.events) {
+        if (event.type == RecordType::gap) {
+            lost[event.pid] += event.count.value_or(0);
+        }
+    }
+    for (const auto& [pid, count] : lost) {
+        result.push_back({pid, census::Reason::events_lost, count});
+    }
+    return result;
+}
+
 // Cheaper than to describe an event first.
 bool matches(const Record& record, const FollowedProcess& process, const view::EventQuery& query) {
     if (query.pid && process.identity().pid != *query.pid) {
@@ -70,8 +94,10 @@ bool matches(const Record& record, const FollowedProcess& process, const view::E
         }
     }
     if (query.device && has_set(record.type)) {
-        const std::vector<uint32_t> devices = process.devices_of(record);
-        return devices.empty() || std::find(devices.begin(), devices.end(), *query.device) != devices.end();
+        const std::vector<census::NumberedDevice> devices = process.devices_of(record);
+        return devices.empty() ||
+               std::any_of(devices.begin(), devices.end(),
+                           [&](const census::NumberedDevice& device) { return device.id == *query.device; });
     }
     return true;
 }
@@ -89,13 +115,18 @@ view::EventsView list_events(const history::EventHistory& history, const view::E
             const uint64_t first = std::max(std::min(from, log.newest() + 1), log.oldest());
             result.missed = first - std::min(first, from);
             assert(first >= 1 && first <= log.newest() + 1);
-            const auto find_match = [&](uint64_t sequence) -> const FollowedProcess* {
+            // The process of an event that matches, and whether it is for the asker.
+            struct MatchingEvent {
+                const FollowedProcess* process = nullptr;
+                bool is_visible = false;
+            };
+            const auto find_match = [&](uint64_t sequence) -> MatchingEvent {
                 const Record& record = *log.at(sequence);
                 const auto process = processes.find(record.process);
-                return process != processes.end() && may_see(process->second.identity().uid) &&
-                               matches(record, process->second, query)
-                           ? &process->second
-                           : nullptr;
+                if (process == processes.end() || !matches(record, process->second, query)) {
+                    return {};
+                }
+                return {&process->second, may_see(process->second.identity().uid)};
             };
             uint64_t most = query.limit == 0 ? view::kMostRows : std::min(query.limit, view::kMostRows);
             uint64_t at = first;
@@ -103,7 +134,7 @@ view::EventsView list_events(const history::EventHistory& history, const view::E
                 most = view::kMostRows;
                 at = log.newest() + 1;
                 for (uint64_t found = 0; at > first && found < *query.last;) {
-                    found += find_match(--at) != nullptr ? 1u : 0u;
+                    found += find_match(--at).is_visible ? 1u : 0u;
                 }
                 if (at > first) {
                     // A stream shows all events or counts them. A list of the last events has missed none.
@@ -111,11 +142,15 @@ view::EventsView list_events(const history::EventHistory& history, const view::E
                 }
             }
             for (; at <= log.newest() && result.events.size() < most; ++at) {
-                if (const FollowedProcess* const process = find_match(at)) {
-                    result.events.push_back(describe(*log.at(at), *process, offset_ns));
+                const MatchingEvent match = find_match(at);
+                if (match.is_visible) {
+                    result.events.push_back(describe(*log.at(at), *match.process, offset_ns));
+                } else if (match.process != nullptr) {
+                    ++result.hidden_events;
                 }
             }
             result.next = at;
+            result.inexact = inexactness_of(result);
             assert(is_in_order(result.events) && result.events.size() <= most);
             return result;
         });

@@ -91,6 +91,9 @@ void ProcessTable::set_classic_omissions(std::vector<census::Omission> omissions
 }
 
 void ProcessTable::set_host(sources::HostFacts facts) {
+    if (facts.driver) {
+        device_ids_->set_driver_devices(facts.driver->devices);
+    }
     const std::lock_guard lock(mutex_);
     std::swap(host_, facts);
 }

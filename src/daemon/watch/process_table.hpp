@@ -49,7 +49,7 @@ public:
     // Until the first scan of /proc is over, processes may be missing.
     void set_first_scan_running(bool is_running);
 
-    // Facts about the host from the last poll.
+    // Facts about the host from the last poll. The driver's devices have their numbers from here on.
     void set_host(sources::HostFacts facts);
 
     // Segments that the last scan of /proc could not use.

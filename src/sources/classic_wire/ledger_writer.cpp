@@ -113,37 +113,35 @@ base::Expected<LedgerWriter::NewLedger> LedgerWriter::make(uint32_t pid, uint64_
         return failed("map its file");
     }
     auto* memory = static_cast<unsigned char*>(map);
+    // Its reader may outlive the writer.
+    const std::shared_ptr<void> mapping(map, [bytes](void* start) { munmap(start, bytes); });
     const auto id = segments::examine_file(file);
     if (fcntl(file.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_FUTURE_WRITE | F_SEAL_SEAL) !=
             0 ||
         !id || !populate_first(memory, sizes)) {
-        const int problem = errno;
-        munmap(map, bytes);
-        errno = problem;
         return failed("take memory for it");
     }
     std::unique_ptr<LedgerWriter> writer(
-        new LedgerWriter(memory, sizes, pid, start_time, std::move(account)));
-    auto reader = segment::Reader::open(std::move(file));
+        new LedgerWriter(mapping, sizes, pid, start_time, std::move(account)));
+    auto reader = segment::Reader::open(std::move(file), mapping);
     if (!reader) {
         return base::error(reader.error().code, "no ledger for it: it " + reader.error().text);
     }
     return NewLedger{std::move(writer), std::move(*reader), *id};
 }
 
-LedgerWriter::LedgerWriter(unsigned char* memory, const segment::Sizes& sizes, uint32_t pid,
+LedgerWriter::LedgerWriter(std::shared_ptr<void> mapping, const segment::Sizes& sizes, uint32_t pid,
                            uint64_t start_time, LedgerAccount account)
     : account_(std::move(account)),
-      memory_(memory),
+      mapping_(std::move(mapping)),
+      memory_(static_cast<unsigned char*>(mapping_.get())),
       sizes_(sizes),
-      writer_(memory, sizes, pid, start_time),
+      writer_(memory_, sizes, pid, start_time),
       label_(writer_.add_name("classic wire")) {
     for (uint32_t id = 0; id < provided_.size(); ++id) {
         provided_[id] = writer_.header().region[id].offset;
     }
 }
-
-LedgerWriter::~LedgerWriter() { munmap(memory_, SegmentWriter::bytes_of(sizes_)); }
 
 LedgerWriter::Outcome LedgerWriter::apply(const WireRequest& request, uint64_t now_ns) {
     now_ = now_ns;
@@ -324,12 +322,11 @@ std::optional<uint8_t> LedgerWriter::set_of(int32_t device) const {
 }
 
 std::optional<Inexact> LedgerWriter::add_set(int32_t device) {
-    if (device < 0) {
+    static_assert(kMostDevices <= segment::kMaxDevices);
+    if (device < 0 || static_cast<uint32_t>(device) >= kMostDevices) {
         return Inexact::unknown_device;
     }
-    if (devices_.size() == segment::kMaxDevices) {
-        return Inexact::devices_full;
-    }
+    assert(devices_.size() < segment::kMaxDevices);
     const uint64_t count = devices_.size() + 1;
     const uint64_t pools = count * segment::kKindsPerSet;
     for (const auto& [id, end] : {std::pair(RegionId::devices, count * sizeof(segment::DeviceSlot)),

@@ -42,7 +42,7 @@ public:
                                           const segment::Sizes& sizes = kSizes,
                                           std::shared_ptr<LedgerBudget> budget = nullptr);
 
-    ~LedgerWriter();
+    ~LedgerWriter() = default;
     LedgerWriter(const LedgerWriter&) = delete;
     LedgerWriter& operator=(const LedgerWriter&) = delete;
 
@@ -69,8 +69,8 @@ private:
     // The slots of one key, as the rules access them.
     class LedgerEntries;
 
-    LedgerWriter(unsigned char* memory, const segment::Sizes& sizes, uint32_t pid, uint64_t start_time,
-                 LedgerAccount account);
+    LedgerWriter(std::shared_ptr<void> mapping, const segment::Sizes& sizes, uint32_t pid,
+                 uint64_t start_time, LedgerAccount account);
 
     Outcome begin(const WireRequest& request, KeyedClass of, uint32_t kind);
     Outcome end(const WireRequest& request, KeyedClass of);
@@ -91,6 +91,7 @@ private:
     bool grow_buckets(size_t count);
 
     LedgerAccount account_;
+    const std::shared_ptr<void> mapping_;  // shared with the reader
     unsigned char* const memory_;
     const segment::Sizes sizes_;
     segment::SegmentWriter writer_;

@@ -4,8 +4,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
 #include <map>
 #include <random>
+#include <string>
 
 #include "census/figures.hpp"
 #include "history/audit.hpp"
@@ -192,13 +194,14 @@ TEST_F(LedgerWriterTest, WhatCannotBeIsCountedAndNotRecorded) {
     EXPECT_EQ(requested(Kind::dram), 0u);
 }
 
-TEST_F(LedgerWriterTest, SixtyFourDevicesHaveRoomAndTheNextIsCounted) {
+TEST_F(LedgerWriterTest, SixtyFourDevicesHaveRoomAndHigherNumbersAreCounted) {
+    EXPECT_EQ(allocate(1, 10, 2'000'000'000), Outcome::not_recorded);
     for (int32_t device = 0; device < 65; ++device) {
         allocate(1, 10, device);
     }
     EXPECT_EQ(figures().devices.size(), 64u);
     EXPECT_EQ(requested(Kind::dram, 63), 10u);
-    EXPECT_EQ(inexact(Inexact::devices_full), 1u);
+    EXPECT_EQ(inexact(Inexact::unknown_device), 2u);
     EXPECT_EQ(free(1, 64), Outcome::unknown_free);
 }
 
@@ -408,6 +411,36 @@ TEST_F(LedgerWriterTest, RandomMessagesLeaveWhatASimpleModelSays) {
     }
     EXPECT_EQ(inexact(Inexact::unknown_free), unknown);
     expect_ledger_equals_counters();
+}
+
+uint64_t resident_bytes() {
+    std::ifstream file("/proc/self/smaps_rollup");
+    for (std::string word; file >> word;) {
+        if (word == "Rss:") {
+            uint64_t kibibytes = 0;
+            file >> kibibytes;
+            return kibibytes * kKibibyte;
+        }
+    }
+    return 0;
+}
+
+// Pages that are mapped twice count twice in the memory of a process.
+TEST(LedgerMemory, OfAnAllocationIsAtMost105BytesAlsoAfterAReaderSawIt) {
+    constexpr uint64_t kAllocations = 100'000;
+    auto made = LedgerWriter::make(4711, 100);
+    ASSERT_TRUE(made) << made.error().text;
+    const uint64_t before = resident_bytes();
+    if (before == 0) {
+        GTEST_SKIP() << "the kernel does not report resident memory";
+    }
+    for (uint64_t i = 1; i <= kAllocations; ++i) {
+        made->writer->apply({static_cast<uint8_t>(MessageType::allocate), 0, 1000, 0, 99, i, 0}, i);
+    }
+    uint64_t live = 0;
+    made->reader.for_each_live([&](segment::SlotRef, const segment::Allocation&) { return ++live != 0; });
+    EXPECT_EQ(live, kAllocations);
+    EXPECT_LE((resident_bytes() - before) / kAllocations, 105u);
 }
 
 }  // namespace

@@ -52,6 +52,9 @@ constexpr bool has_type(Generation generation, uint8_t type) {
     return is_type(type) && (generation != Generation::bytes_72 || type <= kLastTypeOf72);
 }
 
+// Clients make a list of all devices up to the highest number, so larger numbers do not exist on the wire.
+constexpr uint32_t kMostDevices = 64;
+
 // ---- requests: the same 40 bytes in all generations; the rest of the message is unused
 // -------------------------------
 

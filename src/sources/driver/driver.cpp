@@ -40,14 +40,12 @@ std::shared_ptr<const census::Driver> DriverTree::read() {
         return nullptr;
     }
     auto driver = std::make_shared<census::Driver>();
-    std::vector<uint32_t> ids;
     for (DeviceReading& reading : *readings) {
         reading.device.telemetry.is_alive = heartbeats_.update(reading.device.id, reading.heartbeat);
-        ids.push_back(reading.device.id);
         driver->devices.push_back(std::move(reading.device));
     }
     drop_shared_asic_ids(driver->devices);
-    driver->holders = find_holders(ids, proc_, roots_.proc, roots_.dev);
+    find_holders(*driver, proc_, roots_.proc, roots_.dev);
     return driver;
 }
 

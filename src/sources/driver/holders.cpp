@@ -19,6 +19,9 @@ constexpr size_t kMostOfAList = size_t{4} << 20;  // room for half a million des
 // Maps each process to the devices that it has open.
 using DevicesByProcess = std::map<uint32_t, std::set<uint32_t>>;
 
+// The number that the driver writes for a process outside this pid namespace.
+constexpr uint32_t kOutside = 0;
+
 // Returns false if the driver does not list the holders of the device.
 bool add_from_driver(uint32_t device, const Folder& driver, DevicesByProcess& open) {
     const auto list = driver.read(std::to_string(device) + "/pids", kMostOfAList);
@@ -26,8 +29,7 @@ bool add_from_driver(uint32_t device, const Folder& driver, DevicesByProcess& op
     while (!rest.empty()) {
         const std::string_view line = rest.substr(0, rest.find('\n'));
         rest.remove_prefix(std::min(rest.size(), line.size() + 1));
-        // The driver writes 0 for a process outside this pid namespace.
-        if (const auto pid = parse_number<uint32_t>(line, 1)) {
+        if (const auto pid = parse_number<uint32_t>(line)) {
             open[*pid].insert(device);
         }
     }
@@ -54,29 +56,29 @@ void add_from_descriptors(const std::set<uint32_t>& devices, const Proc& proc, c
 
 }  // namespace
 
-std::vector<census::Holder> find_holders(const std::vector<uint32_t>& devices, const Proc& proc,
-                                         const std::string& proc_root, const std::string& dev_root) {
+void find_holders(census::Driver& driver, const Proc& proc, const std::string& proc_root,
+                  const std::string& dev_root) {
     DevicesByProcess open;
     std::set<uint32_t> unlisted;
-    const auto driver = Folder::open(proc_root + "/driver/tenstorrent");
-    for (const uint32_t device : devices) {
-        if (!driver || !add_from_driver(device, *driver, open)) {
-            unlisted.insert(device);
+    const auto lists = Folder::open(proc_root + "/driver/tenstorrent");
+    for (const census::DriverDevice& device : driver.devices) {
+        if (!lists || !add_from_driver(device.id, *lists, open)) {
+            unlisted.insert(device.id);
         }
     }
+    driver.lists_holders = unlisted.empty();
     if (!unlisted.empty()) {
         add_from_descriptors(unlisted, proc, dev_root, open);
     }
-
-    std::vector<census::Holder> holders;
     for (const auto& [pid, held] : open) {
-        const auto folder = proc.open(pid);
+        const auto folder = pid == kOutside ? std::nullopt : proc.open(pid);
         auto identity = folder ? proc.identify(pid, *folder) : std::nullopt;
         if (identity) {
-            holders.push_back({std::move(*identity), {held.begin(), held.end()}});
+            driver.holders.push_back({std::move(*identity), {held.begin(), held.end()}});
+        } else if (pid == kOutside) {
+            ++driver.unseen_holders;  // one or more: they all have this number
         }
     }
-    return holders;
 }
 
 }  // namespace ttmem::sources::driver

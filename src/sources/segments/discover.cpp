@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "base/pidfd.hpp"
+#include "base/proc_stat.hpp"
 
 namespace ttmem::sources::segments {
 
@@ -83,6 +84,14 @@ bool has_segment_in_memory(const ProcessFolder& folder) {
     return found || !is_read || !has_memory;
 }
 
+// False for a kernel thread and for a process that has ended and waits for its parent.
+bool has_user_memory(const ProcessFolder& folder) {
+    constexpr uint64_t kKernelThread = 0x00200000;  // PF_KTHREAD of the kernel
+    const auto stat = folder.read("stat");
+    return stat && base::stat_state(stat->data(), stat->size()) != 'Z' &&
+           (base::stat_number(stat->data(), stat->size(), base::StatField::flags) & kKernelThread) == 0;
+}
+
 class SegmentSearch {
 public:
     SegmentSearch(const Proc& proc, const std::set<FileId>& known) : proc_(proc), known_(known) {}
@@ -94,6 +103,10 @@ public:
         }
         const std::string descriptors = descriptor_folder(*folder);
         const std::vector<uint32_t> numbers = folder->numbers_in(descriptors);
+        if (numbers.empty() && folder->is_denied("fd") && has_user_memory(*folder)) {
+            found_.unread.push_back(pid);
+            return;
+        }
         if (numbers.size() > kManyDescriptors && !has_segment_in_memory(*folder)) {
             return;
         }
@@ -233,6 +246,7 @@ FoundSegments Discovery::scan(const std::set<FileId>& known) {
         }
     }
     FoundSegments found = search.finish();
+    std::sort(found.unread.begin(), found.unread.end());
     for (const auto& [user, pid] : next_pid) {
         found.omissions.push_back({0, census::Reason::scan_incomplete, std::to_string(user)});
     }
@@ -255,6 +269,7 @@ census::Census census_of(FoundSegments found) {
         census.processes.begin(), census.processes.end(),
         [](const census::Process& a, const census::Process& b) { return a.identity.pid < b.identity.pid; });
     census.omissions = std::move(found.omissions);
+    census.unread = std::move(found.unread);
     return census;
 }
 

@@ -18,6 +18,8 @@ namespace ttmem::sources::segments {
 struct FoundSegments {
     std::vector<AttachedSegment> attached;  // by pid
     std::vector<census::Omission> omissions;
+    std::vector<uint32_t>
+        unread;  // ascending pids of processes with memory of their own that this user may not read
     bool is_complete = true;  // every process was scanned, in this scan or since the last complete one
 };
 
@@ -31,7 +33,7 @@ public:
         : proc_(proc), time_per_user_(time_per_user) {}
 
     // Finds all segments except the known ones. Silently skips forked children that hold their parent's segment, unfinished
-    // segments, processes that end during the scan, and processes that this user may not read.
+    // segments, and processes that end during the scan.
     FoundSegments scan(const std::set<FileId>& known = {});
 
 private:

@@ -378,13 +378,14 @@ TEST(Discover, OfManyBadOnesInAProcessOneIsTold) {
                 SizeIs(1));
 }
 
-TEST(Discover, AnotherUsersProcessIsSimplyNotThere) {
+TEST(Discover, AnotherUsersProcessIsOneThatCouldNotBeRead) {
     const LivingProcess process(track_something);
     if (geteuid() != 0) {
         // Without root, this test can't run as another user. It uses root's processes as those of another user.
         const census::Census census = scan();
         EXPECT_THAT(seen_of(census, 1).processes, IsEmpty());
         EXPECT_THAT(seen_of(census, 1).skipped, IsEmpty());
+        EXPECT_TRUE(std::binary_search(census.unread.begin(), census.unread.end(), 1u));
         return;
     }
     const pid_t stranger = fork();
@@ -394,7 +395,8 @@ TEST(Discover, AnotherUsersProcessIsSimplyNotThere) {
         }
         const census::Census census = scan();
         const Seen seen = seen_of(census, process.pid());
-        _exit(seen.processes.empty() && seen.skipped.empty() ? 0 : 1);
+        const bool is_unread = std::binary_search(census.unread.begin(), census.unread.end(), process.pid());
+        _exit(seen.processes.empty() && seen.skipped.empty() && is_unread ? 0 : 1);
     }
     int status = 0;
     waitpid(stranger, &status, 0);

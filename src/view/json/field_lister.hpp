@@ -29,9 +29,16 @@ public:
     void rows(const char* name, const std::vector<T>& /*values*/, const char* meaning) {
         add<std::vector<T>>(name, meaning);
     }
-    void unless_unknown(const char* name, const uint64_t& /*value*/, const bool& /*is_known*/,
-                        const char* meaning) {
+    template <std::integral T>
+    void unless_unknown(const char* name, const T& /*value*/, const bool& /*is_known*/, const char* meaning) {
         add_row(name, "number or null", meaning);
+    }
+    void unless_empty(const char* name, const std::string& /*text*/, const char* meaning) {
+        add_row(name, "text or null", meaning);
+    }
+    template <class T>
+    void unless_default(const char* name, const T& /*value*/, const char* meaning) {
+        add<std::optional<T>>(name, meaning);
     }
     void hex(const char* name, const std::optional<uint64_t>& /*value*/, const char* meaning) {
         add_row(name, "text or null", meaning);
@@ -51,6 +58,12 @@ public:
             fields(inner, value);
             add_object(name, "object", std::string(meaning) + ", by " + keys, inner, ".*.");
         }
+    }
+    template <class Names, class T, size_t n>
+    void keyed_unless_unknown(const char* name, const Names& names, const std::array<T, n>& values,
+                              const bool& /*is_known*/, const char* meaning) {
+        keyed(name, names, values, meaning);
+        tables_.rows.back().type += " or null";
     }
     void object(const char* name, auto inside, const char* meaning) {
         FieldLister inner;
@@ -116,6 +129,8 @@ private:
             return "text";
         } else if constexpr (std::is_same_v<T, census::Core>) {
             return "`[x, y]`";
+        } else if constexpr (std::is_same_v<T, census::KindSet>) {
+            return "one or more of " + type_name<census::Kind>() + ", separated by commas";
         } else {
             std::string words;
             for (const std::string_view word : enum_names(T{})) {
@@ -149,7 +164,8 @@ private:
         using E = Element<T>;
         using Type = typename E::Type;
         const std::string null = E::is_optional ? " or null" : "";
-        if constexpr (JsonScalar<Type> || base::NamedEnum<Type> || std::is_same_v<Type, census::Core>) {
+        if constexpr (JsonScalar<Type> || base::NamedEnum<Type> || std::is_same_v<Type, census::Core> ||
+                      std::is_same_v<Type, census::KindSet>) {
             add_row(name, (E::is_list ? "list of " + type_name<Type>() + "s" : type_name<Type>()) + null,
                     meaning);
         } else {

@@ -11,12 +11,17 @@
 #include "census/figures.hpp"
 #include "census/groups.hpp"
 #include "view/json/json_io.hpp"
+#include "view/model/hidden.hpp"
 #include "view/model/origin.hpp"
 
 namespace ttmem::view {
 
 constexpr std::array<std::string_view, census::kDeviceKinds> kKindNames = {"dram",  "l1", "l1_small",
                                                                            "trace", "cb", "kernel"};
+
+constexpr const char* kMissedMeaning =
+    "short-lived processes that ended before the daemon could read them, since it started; null without a "
+    "daemon";
 
 void head(auto& io, Like<Origin> auto& origin) {
     io.derived("schema", kSchema, "version of the format: fields are added, never renamed");
@@ -25,12 +30,17 @@ void head(auto& io, Like<Origin> auto& origin) {
     io("source", origin.source, "which program read them");
 }
 
+void exactness(auto& io, auto& view) {
+    io.derived("exact", view.is_exact(), "nothing is missing and nothing is in doubt");
+    io("inexact", view.inexact, "why it is not exact");
+}
+
 // What a list misses, and over how many processes it is.
 void list_head(auto& io, auto& view) {
     head(io, view.origin);
-    io.derived("exact", view.is_exact(), "nothing is missing and nothing is in doubt");
-    io("inexact", view.inexact, "why it is not exact");
+    exactness(io, view);
     io("tracked_processes", view.processes, "processes that were read, whatever the filters");
+    io("hidden", view.hidden, "what is not listed: processes of other users");
 }
 
 void fields(auto& io, Like<census::Inexactness> auto& inexact) {
@@ -39,7 +49,7 @@ void fields(auto& io, Like<census::Inexactness> auto& inexact) {
     io("code", inexact.reason, "the reason, for programs");
     std::string sentence = text_of(inexact);
     io("reason", sentence, "the reason, for people");
-    io("detail", inexact.detail, "the part of the reason that differs from case to case");
+    io.unless_empty("detail", inexact.detail, "the part of the reason that differs from case to case");
     io("count", inexact.count, "how often it holds");
     io.derived("skipped", inexact.is_skipped(), "the whole process is in no figure");
     if constexpr (!std::is_const_v<std::remove_reference_t<decltype(inexact)>>) {
@@ -55,6 +65,11 @@ void fields(auto& io, Like<census::Holding> auto& held) {
     io.unless_unknown("count", held.count, held.is_count_known, "allocations that add bytes");
 }
 
+void fields(auto& io, Like<Hidden> auto& hidden) {
+    io("process_count", hidden.processes, "tracked processes of other users, on the devices asked for");
+    io.keyed("memory", kKindNames, hidden.memory, "what they hold there, over all devices");
+}
+
 void fields(auto& io, Like<census::DeviceHoldings> auto& held) {
     io("id", held.id, "the device");
     io("logical_id", held.logical_id, "what the process itself calls the device");
@@ -62,8 +77,7 @@ void fields(auto& io, Like<census::DeviceHoldings> auto& held) {
 }
 
 void fields(auto& io, Like<census::Container> auto& container) {
-    io("runtime", container.runtime,
-       "`docker`, `containerd`, `podman`, `cri-o`; empty where it is not known");
+    io.unless_empty("runtime", container.runtime, "`docker`, `containerd`, `podman`, `cri-o`");
     io("id", container.id, "the container's id");
     io("pod", container.pod, "the pod's uid in Kubernetes");
 }
@@ -79,6 +93,8 @@ void fields(auto& io, Like<census::ProcessFigures> auto& process) {
     io("container", process.container, "the container it runs in; null: none");
     io("state", process.state, "`untracked`: it has devices open and reports nothing");
     io("source", process.source, "where its figures come from; the first of these that knows it counts");
+    io("rss", process.resident_bytes,
+       "its resident host memory in bytes; null: not known, or not asked for (`ps` does)");
     io("devices", process.devices, "what it holds, by device");
     io.object(
         "events",
@@ -94,33 +110,39 @@ void fields(auto& io, Like<census::LiveAllocation> auto& live) {
     io.title("Allocation");
     io("pid", live.pid, "the process that holds it");
     io("devices", live.devices, "device ids: all members of its set");
-    io("set", live.set, "what the process called the device set");
+    io.unless_empty("set", live.set, "what the process called the device set");
     io("kind", live.kind, "the kind of memory");
     io("kernel_type", live.kernel_type, "`application`, `fabric` or `dispatch`; null: not a kernel");
     io("address", live.address, "address in each bank; kernels have none");
     io("requested", live.requested, "requested bytes, per device");
     io("used", live.used, "reserved bytes, per device");
-    io("planned", live.planned, "hooked by the runtime: adds no bytes");
+    io("is_planned", live.planned, "hooked by the runtime: adds no bytes");
     io("view", live.view, "a view of memory that another allocation owns: adds no bytes");
     io("reserved_known", live.reserved_known, "false: `used` repeats `requested`");
-    io("name", live.name, "its full name, scopes included");
+    io.unless_empty("name", live.name, "its full name, scopes included; null: it has none");
     io("owner", live.owner, "the runtime's id of the buffer or program");
     io("thread", live.thread, "the thread that made it");
     io("age_ns", live.age_ns, "how long it has been live");
 }
 
+void fields(auto& io, Like<census::GroupMemory> auto& memory) {
+    io("used", memory.used, "reserved bytes");
+    io("requested", memory.requested, "requested bytes");
+    io("count", memory.count, "allocations that add bytes");
+}
+
 void fields(auto& io, Like<census::Group> auto& group) {
     io.title("Group");
-    io("key", group.key, "the name, number or word that its members share");
+    io.unless_empty("key", group.key,
+                    "the name, number or word that its members share; null: they have no name");
     io("pid", group.pid, "in groups by process, set, thread and owner: the process");
     io("kind", group.kind, "in groups by kind: the kind");
     io("device", group.device, "in groups by device: the device");
-    io("used", group.used, "reserved bytes");
-    io("requested", group.requested, "requested bytes");
-    io("count", group.count, "allocations that add bytes");
+    io.keyed("memory", enum_names(census::Kind{}), group.memory, "sums; kinds are never added up");
+    io("count", group.count, "allocations that add bytes, of all kinds");
     io("planned", group.planned, "hooked allocations, which add none");
     io("views", group.views, "views of memory that others own, which add none");
-    io("largest", group.largest, "reserved bytes of the largest allocation");
+    io("largest", group.largest, "reserved bytes of the largest allocation, on one device");
     io("oldest_age_ns", group.oldest_age_ns, "age of the oldest allocation");
 }
 
@@ -130,7 +152,7 @@ void fields(auto& io, Like<census::Blocker> auto& blocker) {
     io("requested", blocker.requested, "requested bytes");
     io("used", blocker.used, "reserved bytes");
     io("owner", blocker.owner, "the runtime's id of the buffer");
-    io("name", blocker.name, "its full name");
+    io.unless_empty("name", blocker.name, "its full name");
 }
 
 void fields(auto& io, Like<census::FailureFigures> auto& failure) {
@@ -141,9 +163,9 @@ void fields(auto& io, Like<census::FailureFigures> auto& failure) {
     io("time_ns", failure.time_ns, "when, since the epoch");
     io("age_ns", failure.age_ns, "how long ago");
     io("devices", failure.devices, "device ids");
-    io("set", failure.set, "what the process called the device set");
+    io.unless_empty("set", failure.set, "what the process called the device set");
     io("kind", failure.kind, "the kind of memory");
-    io("name", failure.name, "where in the program it happened");
+    io.unless_empty("name", failure.name, "where in the program it happened");
     io("thread", failure.thread, "the thread");
     io("requested", failure.requested, "requested bytes, per device");
     io("needed", failure.needed, "bytes needed per bank, rounded as the allocator does");
@@ -161,9 +183,10 @@ void fields(auto& io, Like<census::FailureFigures> auto& failure) {
 
 void fields(auto& io, Like<census::FailureCounts> auto& counts) {
     io("pid", counts.pid, "the process");
-    io("out_of_memory", counts.out_of_memory, "allocations that failed");
-    io("cb_clash", counts.cb_clash, "clashes of circular buffers with L1 buffers");
-    io("unknown_free", counts.unknown_free, "frees of unknown addresses");
+    io.unless_unknown("out_of_memory", counts.out_of_memory, counts.is_known, "allocations that failed");
+    io.unless_unknown("cb_clash", counts.cb_clash, counts.is_known,
+                      "clashes of circular buffers with L1 buffers");
+    io.unless_unknown("unknown_free", counts.unknown_free, counts.is_known, "frees of unknown addresses");
 }
 
 void fields(auto& io, Like<census::MemoryFigures> auto& memory) {
@@ -173,8 +196,9 @@ void fields(auto& io, Like<census::MemoryFigures> auto& memory) {
     io.unless_unknown("peak", memory.peak, memory.is_known, "highest use");
     io("peak_exact", memory.peak_exact, "false: `peak` is a lower bound");
     io.unless_unknown("count", memory.count, memory.is_count_known, "allocations that add bytes");
-    io("planned", memory.planned, "hooked allocations, which add none");
-    io("views", memory.views, "views of memory that others own, which add none");
+    io.unless_unknown("planned", memory.planned, memory.is_count_known, "hooked allocations, which add none");
+    io.unless_unknown("views", memory.views, memory.is_count_known,
+                      "views of memory that others own, which add none");
     io("largest_free", memory.largest_free, "largest free block per bank; null without a scan");
 }
 
@@ -222,7 +246,9 @@ void fields(auto& io, Like<census::DriverFacts> auto& driver) {
 void fields(auto& io, Like<census::DeviceFigures> auto& device) {
     io.title("Device");
     io("id", device.id,
-       "N of `/dev/tenstorrent/N`; devices unknown to the driver have the numbers after those");
+       "N of `/dev/tenstorrent/N`; else the number that its first process uses, if it is free. The daemon "
+       "keeps it, also "
+       "over restarts. Scripts use `asic_id`");
     io("arch", device.arch, "architecture, `wormhole_b0`");
     io("board", device.board, "card type, `n300`");
     io.hex("asic_id", device.asic_id, "ASIC id, `0x...`");
@@ -231,9 +257,11 @@ void fields(auto& io, Like<census::DeviceFigures> auto& device) {
     io("remote", device.is_remote, "true: behind another chip, not on the bus; null without a driver");
     io("driver", device.driver, "what the driver reports; null: it does not know the device");
     io.keyed("memory", kKindNames, device.memory, "memory in use");
-    io.keyed("kernel_by_type", census::kKernelTypes, device.kernel_by_type, "reserved bytes of kernels");
-    io("l1_worst_core", device.l1_worst_core,
-       "the core whose circular buffers come nearest to the L1 buffers; null fields without a scan");
+    io.keyed_unless_unknown("kernel_by_type", census::kKernelTypes, device.kernel_by_type,
+                            device.memory[index_of(census::Kind::kernel)].is_known,
+                            "reserved bytes of kernels");
+    io.unless_default("l1_worst_core", device.l1_worst_core,
+                      "the core whose circular buffers come nearest to the L1 buffers; null without a scan");
     io("telemetry", device.telemetry, "sensors");
 }
 

@@ -57,10 +57,21 @@ public:
         object_[name] = to(values);
     }
 
-    // A value that is null where it is not known.
-    void unless_unknown(const char* name, const uint64_t& value, const bool& is_known,
-                        const char* /*meaning*/) {
+    // A number that is null where it is not known.
+    template <std::integral T>
+    void unless_unknown(const char* name, const T& value, const bool& is_known, const char* /*meaning*/) {
         object_[name] = is_known ? Json(value) : Json(nullptr);
+    }
+
+    // A text that is null where it is empty.
+    void unless_empty(const char* name, const std::string& text, const char* /*meaning*/) {
+        object_[name] = text.empty() ? Json(nullptr) : Json(text);
+    }
+
+    // An object that is null where nothing in it is known.
+    template <class T>
+    void unless_default(const char* name, const T& value, const char* /*meaning*/) {
+        object_[name] = value == T{} ? Json(nullptr) : to(value);
     }
 
     void hex(const char* name, const std::optional<uint64_t>& value, const char* /*meaning*/) {
@@ -79,6 +90,13 @@ public:
             object[std::string(names[i])] = to(values[i]);
         }
         object_[name] = std::move(object);
+    }
+
+    // The same, null where the values are not known.
+    template <class Names, class T, size_t n>
+    void keyed_unless_unknown(const char* name, const Names& names, const std::array<T, n>& values,
+                              const bool& is_known, const char* meaning) {
+        is_known ? keyed(name, names, values, meaning) : void(object_[name] = nullptr);
     }
 
     // Fields that belong together, as an object of their own: inside(io) lists them.

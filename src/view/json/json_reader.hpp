@@ -46,10 +46,27 @@ public:
         (*this)(name, values, meaning);
     }
 
-    void unless_unknown(std::string_view name, uint64_t& value, bool& is_known, const char* /*meaning*/) {
+    template <std::integral T>
+    void unless_unknown(std::string_view name, T& value, bool& is_known, const char* /*meaning*/) {
         if (const boost::json::value* found = find(name)) {
             is_known = !found->is_null();
-            value = is_known ? number<uint64_t>(*found) : 0;
+            value = is_known ? number<T>(*found) : 0;
+        }
+    }
+
+    void unless_empty(std::string_view name, std::string& text, const char* /*meaning*/) {
+        if (const boost::json::value* found = find(name)) {
+            text = found->is_null() ? std::string_view() : text_in(*found);
+        }
+    }
+
+    template <class T>
+    void unless_default(std::string_view name, T& value, const char* /*meaning*/) {
+        if (const boost::json::value* found = find(name)) {
+            value = T{};
+            if (!found->is_null()) {
+                from(*found, value);
+            }
         }
     }
 
@@ -63,6 +80,15 @@ public:
             }
         };
         object(name, inside, meaning);
+    }
+
+    template <class Names, class T, size_t n>
+    void keyed_unless_unknown(std::string_view name, const Names& names, std::array<T, n>& values,
+                              const bool& /*is_known*/, const char* meaning) {
+        const boost::json::value* const found = object_.if_contains({name.data(), name.size()});
+        if (found == nullptr || !found->is_null()) {
+            keyed(name, names, values, meaning);
+        }
     }
 
     void object(std::string_view name, auto inside, const char* /*meaning*/) {

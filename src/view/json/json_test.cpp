@@ -4,8 +4,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
 #include <nlohmann/json.hpp>
+#include <set>
+#include <string>
 
+#include "view/model/doctor.hpp"
+#include "view/model/run.hpp"
+#include "view/questions/questions.hpp"
 #include "view/testing/command_views_test_support.hpp"
 #include "view/testing/queries_test_support.hpp"
 
@@ -46,6 +52,9 @@ TEST(Json, AnswersAreReadBackToo) {
     expect_read_back(post_mortem());
     expect_read_back(post_mortem_with_nothing());
     expect_read_back(dram_map());
+    expect_read_back(l1_map());
+    expect_read_back(cb_map());
+    expect_read_back(some_cores());
     expect_read_back(unknown_map());
     AllocationView page = several_allocations();
     page.next = "1-2-3";
@@ -66,8 +75,10 @@ TEST(Json, EventsAreNullWhereNobodyFollowsThem) {
 }
 
 TEST(Json, GroupsSayWhatTheirBytesMean) {
-    EXPECT_EQ(json::parse(to_json(groups_by_name()))["bytes_are"],
-              "on each device of an allocation, counted once");
+    EXPECT_EQ(json::parse(to_json(groups_by_name()))["bytes_are"], "over all devices of each allocation");
+    GroupView one_device = groups_by_name();
+    one_device.device = 3;
+    EXPECT_EQ(json::parse(to_json(one_device))["bytes_are"], "on device 3");
     EXPECT_EQ(json::parse(to_json(groups_by_device()))["bytes_are"], "on the device of the group");
 }
 
@@ -119,7 +130,7 @@ TEST(Json, ALineHasTheSameFieldsOnOneLine) {
 }
 
 TEST(Json, CoresAreReadBack) {
-    CoreView view{origin(), {{4711, census::Reason::settling, 3}}, 2, "0", {}};
+    CoreView view{origin(), {{4711, census::Reason::settling, 3}}, 2, 0, {}};
     view.grid.size = census::Core{8, 9};
     view.grid.capacity = 1'393'472;
     view.grid.lowest_buffer = 1'031'024;
@@ -136,7 +147,89 @@ TEST(Json, UnknownIsNullAndNeverZero) {
     EXPECT_TRUE(device["memory"]["dram"]["capacity"].is_null());
     EXPECT_TRUE(device["memory"]["dram"]["largest_free"].is_null());
     EXPECT_TRUE(device["l1_worst_core"]["headroom"].is_null());
+    View not_scanned = one_device();
+    not_scanned.figures.devices[0].l1_worst_core = {};
+    EXPECT_TRUE(json::parse(to_json(not_scanned))["devices"][0]["l1_worst_core"].is_null());
+    expect_read_back(not_scanned);
+    const json silent = json::parse(to_json(with_driver()))["devices"][2];
+    EXPECT_TRUE(silent["kernel_by_type"].is_null());
+    EXPECT_TRUE(silent["memory"]["dram"]["planned"].is_null());
+    EXPECT_TRUE(silent["memory"]["dram"]["views"].is_null());
+    expect_read_back(with_driver());
     EXPECT_TRUE(device["telemetry"]["power_w"].is_null());
+}
+
+TEST(Json, WhatAFreeBlockOrAnUnnamedAllocationLacksIsNull) {
+    const json blocks = json::parse(to_json(dram_map()))["maps"][0]["blocks"];
+    EXPECT_EQ(blocks[0]["is_free"], false);
+    EXPECT_EQ(blocks[0]["name"], "decoder.0/ttnn::matmul");
+    EXPECT_EQ(blocks[1]["is_free"], true);
+    for (const char* name : {"requested", "used", "owner", "age_ns", "name"}) {
+        EXPECT_TRUE(blocks[1][name].is_null()) << name;
+    }
+    EXPECT_TRUE(blocks[2]["name"].is_null());
+    EXPECT_EQ(blocks[2]["owner"], 1);
+    EXPECT_TRUE(json::parse(to_json(unknown_map()))["maps"][0]["bank"]["size"].is_null());
+    EXPECT_TRUE(json::parse(to_json(several_allocations()))["allocations"][2]["name"].is_null());
+    EXPECT_TRUE(json::parse(to_json(groups_by_name()))["groups"][1]["key"].is_null());
+}
+
+TEST(Json, EveryListSaysWhetherItIsExact) {
+    const auto expect_exactness = [](const json& document, bool is_exact) {
+        EXPECT_EQ(document["exact"], is_exact) << document.dump().substr(0, 200);
+        EXPECT_EQ(document["inexact"].empty(), is_exact);
+    };
+    WhyView why = some_why();
+    expect_exactness(json::parse(to_json(why)), true);
+    why.failures.inexact = {{1, census::Reason::not_listed, 1}};
+    expect_exactness(json::parse(to_json(why)), false);
+    EventsView events = some_events();
+    events.inexact = {{0, census::Reason::events_hidden, 4}};
+    expect_exactness(json::parse(to_json(events)), false);
+    HistoryView history = some_history();
+    expect_exactness(json::parse(to_json(history)), true);
+    expect_exactness(json::parse(to_json(several_post_mortems())), true);
+    expect_exactness(json::parse(to_json(post_mortem())), false);
+    expect_read_back(events);
+    expect_read_back(why);
+}
+
+// "number or null" and "number" are one type.
+std::string type_of(const std::string& type) {
+    for (const char* known : {"number", "text", "true or false", "object", "list", "`[x, y]`"}) {
+        if (type.starts_with(known)) {
+            return known;
+        }
+    }
+    return type.starts_with("`") ? "text" : type.starts_with("[") ? "object" : type;
+}
+
+TEST(Json, ANameHasOneTypeInAllDocuments) {
+    // Devices and processes keep their shape: a container's id, and the counts of a process's events.
+    const std::set<std::string> exempt = {"id", "events"};
+    std::map<std::string, std::string> types;
+    const auto check = [&](const std::vector<FieldTables::Row>& rows, const std::string& where) {
+        for (const FieldTables::Row& row : rows) {
+            const std::string name = row.name.substr(row.name.rfind('.') + 1);
+            const std::string type = type_of(row.type);
+            const auto [known, is_new] = types.emplace(name, type);
+            EXPECT_TRUE(is_new || known->second == type || exempt.contains(name))
+                << name << " is " << known->second << ", and in " << where << " " << row.type;
+        }
+    };
+    const auto check_all = [&](const FieldTables& tables, const std::string& where) {
+        check(tables.rows, where);
+        for (const FieldTables::TypeTable& type : tables.types) {
+            check(type.rows, type.title);
+        }
+    };
+    Questions::for_each(
+        [&]<class Question>() { check_all(JsonForm<typename Question::View>::describe(), Question::kName); });
+    check_all(JsonForm<RunView>::describe(), "run");
+    check_all(JsonForm<DoctorView>::describe(), "doctor");
+    EXPECT_EQ(types["failure_counts"], "list");
+    EXPECT_EQ(types["device"], "number");
+    EXPECT_EQ(types["allocations"], "list");
 }
 
 TEST(Json, SizesAreIntegersAndAsicIdsAreText) {

@@ -17,6 +17,7 @@ void fields(auto& io, Like<ViewChange> auto& change) {
     io("processes", change.processes, "processes that are new or different, whole");
     io("gone_devices", change.gone_devices, "ids of devices that are gone");
     io("gone_processes", change.gone_processes, "pids of processes that are gone");
+    io("processes_missed", change.processes_missed, kMissedMeaning);
 }
 
 template struct JsonForm<ViewChange>;
@@ -48,6 +49,7 @@ void apply(ViewChange change, View& view) {
     replace(view.figures.devices, std::move(change.devices), change.gone_devices, &census::DeviceFigures::id);
     replace(view.figures.processes, std::move(change.processes), change.gone_processes,
             &census::ProcessFigures::pid);
+    view.figures.processes_missed = change.processes_missed;
     if (change.inexact) {
         view.figures.inexact = std::move(*change.inexact);
     }

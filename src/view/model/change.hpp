@@ -16,6 +16,7 @@ struct ViewChange {
     std::vector<census::ProcessFigures> processes;
     std::vector<uint32_t> gone_devices;    // by id
     std::vector<uint32_t> gone_processes;  // by pid
+    std::optional<uint64_t> processes_missed = {};
 
     bool operator==(const ViewChange&) const = default;
 };

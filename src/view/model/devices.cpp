@@ -51,7 +51,8 @@ std::optional<std::string> keep_devices(View& view, const std::vector<std::strin
     for (census::ProcessFigures& process : view.figures.processes) {
         std::erase_if(process.devices, is_elsewhere);
     }
-    std::erase_if(view.figures.processes, [](const auto& process) { return process.devices.empty(); });
+    drop_processes(view.figures.processes, view.figures.inexact,
+                   [](const census::ProcessFigures& process) { return process.devices.empty(); });
     return std::nullopt;
 }
 

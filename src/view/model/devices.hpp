@@ -18,6 +18,18 @@ const census::DeviceFigures* find_device(const View& view, std::string_view name
 // What is said where there is none.
 std::string no_such_device(std::string_view name);
 
+// Removes processes, and the reasons for inexact figures that are theirs.
+template <class IsUnwanted>
+void drop_processes(std::vector<census::ProcessFigures>& processes, std::vector<census::Inexactness>& inexact,
+                    const IsUnwanted& is_unwanted) {
+    for (const census::ProcessFigures& process : processes) {
+        if (is_unwanted(process)) {
+            std::erase_if(inexact, [&](const auto& reason) { return reason.pid == process.pid; });
+        }
+    }
+    std::erase_if(processes, is_unwanted);
+}
+
 // Leaves of a view what is on these devices, and of each process what it holds there. A text that says why not, where one of them
 // does not exist.
 std::optional<std::string> keep_devices(View& view, const std::vector<std::string>& names);

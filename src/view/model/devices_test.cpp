@@ -35,5 +35,17 @@ TEST(Devices, KeepDevicesKeepsOnlyTheirProcessesAndWhatTheseHoldThere) {
     EXPECT_THAT(*keep_devices(view, {"5"}), HasSubstr("there is no device 5"));
 }
 
+TEST(Devices, KeepDevicesKeepsTheReasonsOfTheHostAndOfItsProcesses) {
+    View view = with_driver();
+    view.figures.inexact.push_back({0, census::Reason::scan_running, 1});
+    view.figures.inexact.push_back({77, census::Reason::segment_skipped, 1});
+    EXPECT_EQ(keep_devices(view, {"1"}), std::nullopt);
+    std::vector<uint32_t> pids;
+    for (const census::Inexactness& reason : view.figures.inexact) {
+        pids.push_back(reason.pid);
+    }
+    EXPECT_EQ(pids, (std::vector<uint32_t>{7150, 0, 77})) << "77 may be on any device";
+}
+
 }  // namespace
 }  // namespace ttmem::view

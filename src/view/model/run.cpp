@@ -7,9 +7,9 @@ namespace ttmem::view {
 
 void fields(auto& io, Like<Leftover> auto& left) {
     io("kind", left.kind, "the kind of memory");
-    io("name", left.name, "the full name; empty: it has none");
-    io("used", left.used, "reserved bytes, per device");
-    io("requested", left.requested, "requested bytes, per device");
+    io.unless_empty("name", left.name, "the full name; null: it has none");
+    io("used", left.used, "reserved bytes, over all devices");
+    io("requested", left.requested, "requested bytes, over all devices");
     io("count", left.count, "allocations");
 }
 
@@ -18,6 +18,14 @@ void fields(auto& io, Like<ExceededPeak> auto& exceeded) {
     io("kind", exceeded.kind, "the kind of memory");
     io("peak", exceeded.peak, "highest use");
     io("limit", exceeded.limit, "the limit that was given");
+}
+
+void fields(auto& io, Like<UndecidedPeak> auto& undecided) {
+    io("device", undecided.device, "the device");
+    io("kind", undecided.kind, "the kind of memory");
+    io("peak", undecided.peak, "lower bound of the highest use");
+    io("peak_at_most", undecided.at_most, "upper bound; null: the figures are inexact");
+    io("limit", undecided.limit, "the limit that was given");
 }
 
 void fields(auto& io, Like<RunView> auto& view) {
@@ -30,6 +38,7 @@ void fields(auto& io, Like<RunView> auto& view) {
     io("lived_ns", view.lived_ns, "how long it ran");
     io.derived("leak", view.has_leak(), "buffers were live when their process ended");
     io("exceeded", view.exceeded, "peaks above the limits that were given");
+    io("undecided", view.undecided, "limits between the lower and the upper bound of a peak");
     io("left", view.left, "allocations that were live when their process ended, by kind and name");
     io("failure_counts", view.failure_counts, "totals per process");
     io("failures", view.failures, "the last first");

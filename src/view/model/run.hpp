@@ -16,7 +16,7 @@
 
 namespace ttmem::view {
 
-// Allocations of one kind and name that were live when their process ended. Bytes are those on each device of an allocation.
+// Allocations of one kind and name that were live when their process ended. Bytes are over all devices of an allocation.
 struct Leftover {
     census::Kind kind = census::Kind::dram;
     std::string name;  // empty: it has none
@@ -37,6 +37,17 @@ struct ExceededPeak {
     bool operator==(const ExceededPeak&) const = default;
 };
 
+// A limit that may or may not have been passed.
+struct UndecidedPeak {
+    uint32_t device = 0;
+    census::Kind kind = census::Kind::dram;
+    uint64_t peak = 0;                // a lower bound
+    std::optional<uint64_t> at_most;  // an upper bound; absent: the figures are inexact
+    uint64_t limit = 0;
+
+    bool operator==(const UndecidedPeak&) const = default;
+};
+
 struct RunView {
     Origin origin;
     std::vector<std::string> command;
@@ -48,8 +59,10 @@ struct RunView {
     std::vector<census::FailureFigures> failures;  // the last first
     std::vector<census::FailureCounts> failure_counts;
     std::vector<ExceededPeak> exceeded;
+    std::vector<UndecidedPeak> undecided;
 
     bool is_exact() const { return figures.inexact.empty(); }
+    bool is_tracked() const { return !figures.processes.empty(); }
     // Buffers that nobody freed. Circular buffers and kernels belong to programs, which a cache may keep to the end.
     bool has_leak() const;
     bool operator==(const RunView&) const = default;

@@ -12,6 +12,7 @@ namespace ttmem::view {
 void fields(auto& io, Like<AllocationQuery> auto& query) {
     allocation_filters(io, query);
     io("sort", query.sort, "the order of the list; default `used`");
+    io("reverse", query.reverse, "`true`: the last of that order first");
     io.limit("limit", query.limit, "maximum rows per page");
     io("cursor", query.cursor, "`next` of the previous page, with the same filters and order");
 }
@@ -37,7 +38,7 @@ template struct UrlForm<AllocationQuery>;
 template struct JsonForm<AllocationView>;
 
 base::Expected<AllocationView> Allocations::answer(const Host& host, const AllocationQuery& query) {
-    const auto visible = host.visible(query.pid);
+    const auto visible = host.visible(query.pid, query.device);
     if (!visible) {
         return tl::unexpected(visible.error());
     }
@@ -46,9 +47,7 @@ base::Expected<AllocationView> Allocations::answer(const Host& host, const Alloc
         return tl::unexpected(std::move(page.error()));
     }
     AllocationView view;
-    view.origin = host.origin();
-    view.inexact = visible->inexact();
-    view.processes = visible->census.processes.size();
+    visible->describe(view, host.origin());
     view.total = page->total;
     view.allocations = std::move(page->allocations);
     view.left_out = page->left_out;

@@ -26,6 +26,7 @@ struct AllocationView {
     uint64_t left_out = 0;                 // matching allocations after this page
     std::optional<std::string> next = {};  // the cursor of the next page; absent: this is the last
     census::Sort sort = census::Sort::used;
+    Hidden hidden = {};
 
     bool is_exact() const { return inexact.empty(); }
     bool operator==(const AllocationView&) const = default;

@@ -1,11 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cstring>
+#include <fstream>
+#include <iterator>
+#include <string>
 
+#include "base/proc_stat.hpp"
 #include "census/segment_test_support.hpp"
+#include "history/name_samples.hpp"
 #include "view/json/json.hpp"
+#include "view/model/resident_bytes.hpp"
 #include "view/questions/questions.hpp"
 
 namespace ttmem::view {
@@ -56,6 +63,27 @@ TEST(Answers, TotalsAreOfAllProcesses) {
     EXPECT_THAT(Processes::answer(host, {.pid = 1001})->processes, SizeIs(1));
 }
 
+TEST(Answers, TheHostMemoryOfAProcessIsReadWhereItIsAskedForAndThePidIsStillIts) {
+    std::ifstream file("/proc/self/stat");
+    const std::string stat((std::istreambuf_iterator<char>(file)), {});
+    const uint64_t start_time = base::parse_start_time(stat.data(), stat.size());
+    ASSERT_NE(start_time, 0u);
+    census::TestSegment segment;
+    census::Census census;
+    census.processes.push_back(segment.process(static_cast<uint32_t>(getpid()), start_time));
+    const auto resident_bytes = [&] {
+        census::Figures figures = census::compute_figures(census);
+        read_resident_bytes(figures, census);
+        return figures.processes.at(0).resident_bytes;
+    };
+    EXPECT_GT(resident_bytes(), 100'000u);
+    census.processes[0].identity.start_time += 1;
+    EXPECT_EQ(resident_bytes(), std::nullopt) << "another process has the pid now";
+
+    const TwoUsers host;
+    EXPECT_EQ(Status::answer(host, {})->figures.processes[0].resident_bytes, std::nullopt) << "not asked for";
+}
+
 TEST(Answers, DetailsAreOfVisibleProcessesAndNameTheOthers) {
     const TwoUsers host;
     const auto view = Allocations::answer(host, {});
@@ -65,6 +93,102 @@ TEST(Answers, DetailsAreOfVisibleProcessesAndNameTheOthers) {
     EXPECT_THAT(Groups::answer(host, {})->inexact, SizeIs(1));
     EXPECT_THAT(Programs::answer(host, {})->inexact, SizeIs(1));
     EXPECT_EQ(Failures::answer(host, {})->failures.processes, 1u);
+}
+
+// Each user has a process on a chip of its own. The asker is user 1000.
+class ChipPerUser : public Host {
+public:
+    ChipPerUser() {
+        for (const auto& [uid, segment] : {std::pair{1000u, &mine_}, {1001u, &theirs_}}) {
+            segment->add_device(census::small_chip(uid, 0));
+            segment->add_set(1);
+            segment->add(census::allocation(0, segment::AllocationKind::dram, 0, 100, 128));
+            census_.processes.push_back(segment->process(uid));
+            census_.processes.back().identity.uid = uid;
+            census_.processes.back().identity.user = "user" + std::to_string(uid);
+        }
+        ids_ = Status::answer(*this, {})->figures.devices.size() == 2
+                   ? std::vector<uint32_t>{id_of(1000), id_of(1001)}
+                   : std::vector<uint32_t>();
+    }
+
+    Origin origin() const override { return {"host", 1, OriginSource::daemon}; }
+    census::Census census() const override { return census_; }
+    bool may_see(uint32_t uid) const override { return uid == 1000; }
+    base::Expected<DeadProcesses> dead_processes() const override {
+        DeadProcesses result;
+        result.hidden.push_back(census_.processes[1].identity);
+        result.missed = 5;
+        return result;
+    }
+
+    std::string my_chip() const { return std::to_string(ids_.at(0)); }
+    std::string their_chip() const { return std::to_string(ids_.at(1)); }
+
+private:
+    uint32_t id_of(uint64_t asic_id) const {
+        const auto status = Status::answer(*this, {});
+        for (const census::DeviceFigures& device : status->figures.devices) {
+            if (device.asic_id == asic_id) {
+                return device.id;
+            }
+        }
+        return UINT32_MAX;
+    }
+
+    census::TestSegment mine_, theirs_;
+    census::Census census_;
+    std::vector<uint32_t> ids_;
+};
+
+TEST(Answers, EveryListSaysWhatItHides) {
+    const ChipPerUser host;
+    const auto expect_hidden = [](const auto& view) {
+        EXPECT_FALSE(view.is_exact());
+        EXPECT_EQ(view.hidden.processes, 1u);
+        EXPECT_EQ(view.hidden.memory[census::kDram].used, 128u);
+        EXPECT_EQ(view.hidden.memory[census::kDram].count, 1u);
+        EXPECT_THAT(view.inexact, ElementsAre(census::Inexactness{1001, census::Reason::not_listed, 1}));
+    };
+    for (const std::optional<std::string>& device : {std::optional<std::string>(), {host.their_chip()}}) {
+        expect_hidden(*Allocations::answer(host, {.device = device}));
+        expect_hidden(*Groups::answer(host, {.device = device}));
+        expect_hidden(*Programs::answer(host, {.device = device}));
+        expect_hidden(Failures::answer(host, {.device = device})->failures);
+    }
+    const auto map = Map::answer(host, {.device = host.their_chip()});
+    ASSERT_TRUE(map) << "the device exists, whoever holds it: " << map.error().text;
+    expect_hidden(*map);
+    EXPECT_THAT(map->maps, SizeIs(0));
+    EXPECT_EQ(std::to_string(map->device), host.their_chip());
+    expect_hidden(*Cores::answer(host, {.device = host.their_chip()}));
+}
+
+TEST(Answers, AListOfOwnProcessesOrDevicesHidesNothing) {
+    const ChipPerUser host;
+    const auto expect_exact = [](const auto& view) {
+        ASSERT_TRUE(view) << view.error().text;
+        EXPECT_TRUE(view->is_exact());
+        EXPECT_EQ(view->hidden.processes, 0u);
+        EXPECT_EQ(view->hidden.memory[census::kDram].used, 0u);
+    };
+    expect_exact(Allocations::answer(host, {.pid = 1000}));
+    expect_exact(Groups::answer(host, {.pid = 1000}));
+    expect_exact(Allocations::answer(host, {.device = host.my_chip()}));
+    expect_exact(Map::answer(host, {.device = host.my_chip()}));
+    EXPECT_EQ(Map::answer(host, {.device = "77"}).error().code, Error::Code::gone);
+}
+
+TEST(Answers, PostMortemsOfOthersAndMissedProcessesAreCounted) {
+    const ChipPerUser host;
+    const auto list = PostMortemList::answer(host, {});
+    EXPECT_EQ(list->hidden_post_mortems, 1u);
+    EXPECT_EQ(list->processes_missed, 5u);
+    EXPECT_THAT(list->inexact, ElementsAre(census::Inexactness{0, census::Reason::processes_missed, 5},
+                                           census::Inexactness{0, census::Reason::post_mortems_hidden, 1}));
+    const auto one = SinglePostMortem::answer(host, {.pid = 1001});
+    EXPECT_EQ(one.error().code, Error::Code::denied);
+    EXPECT_EQ(SinglePostMortem::answer(host, {.pid = 7}).error().code, Error::Code::gone);
 }
 
 TEST(Answers, AListThatMayNotScanALedgerSaysSo) {
@@ -80,6 +204,15 @@ TEST(Answers, AListThatMayNotScanALedgerSaysSo) {
     const auto named = Allocations::answer(host, {.pid = 1000});
     EXPECT_EQ(named->total, 2u);
     EXPECT_THAT(named->inexact, Not(Contains(missing)));
+    EXPECT_THAT(Failures::answer(host, {.pid = 1000})->failures.inexact, Contains(missing))
+        << "holders are among all processes";
+}
+
+TEST(Answers, AListDoesNotTellWhatOthersHaveTooMuchOf) {
+    const SmallShare host;
+    const auto list = Allocations::answer(host, {});
+    EXPECT_THAT(list->inexact, Contains(census::Inexactness{1001, census::Reason::not_listed, 1}));
+    EXPECT_THAT(list->inexact, Not(Contains(census::Inexactness{1001, census::Reason::list_limit, 1})));
 }
 
 // A process whose allocations failed on each of 20 devices.
@@ -132,8 +265,98 @@ TEST(Answers, ThePastNeedsADaemon) {
     EXPECT_EQ(History::answer(host, {}).error().text, text);
     EXPECT_EQ(Events::answer(host, {}).error().text, text);
     EXPECT_EQ(Self::answer(host, {}).error().text, text);
+    EXPECT_EQ(Growth::answer(host, {}).error().text, text);
     EXPECT_EQ(PostMortemList::answer(host, {}).error().text, text);
     EXPECT_EQ(SinglePostMortem::answer(host, {}).error().text, text);
+}
+
+// One process that is sampled, as by a daemon.
+class SampledHost : public Host {
+public:
+    SampledHost() {
+        segment_.add_device(census::small_chip(0x10, 0));
+        segment_.add_set(1);
+        layer_ = segment_.add_name("decoder.3");
+        rest_ = segment_.add_name("rest");
+        allocate(rest_, 100);
+    }
+
+    void allocate(uint32_t name, uint64_t bytes) {
+        segment::Allocation a = census::allocation(0, segment::AllocationKind::dram, 0, bytes, bytes);
+        a.name = name;
+        segment_.add(a);
+    }
+    void sample(uint64_t time_ns) { samples_.add(time_ns, census().processes); }
+
+    Origin origin() const override { return {"host", now, OriginSource::daemon}; }
+    census::Census census() const override {
+        census::Census census;
+        census.processes.push_back(segment_.process(7));
+        census.work_budgets.slots = slots;
+        return census;
+    }
+    const history::NameSamples* name_samples() const override { return &samples_; }
+    bool may_see(uint32_t /*uid*/) const override { return !is_of_another_user; }
+
+    bool is_of_another_user = false;
+    uint64_t slots = census::WorkBudgets().slots;
+    uint64_t now = 10'000 * kSecondNs;
+    uint32_t layer_ = 0;
+    uint32_t rest_ = 0;
+
+    static constexpr uint64_t kSecondNs = 1'000'000'000;
+
+private:
+    mutable census::TestSegment segment_;
+    history::NameSamples samples_;
+};
+
+TEST(Answers, GrowthIsTheDifferenceToAMinuteAgo) {
+    SampledHost host;
+    EXPECT_EQ(Growth::answer(host, {})->unsampled, 1u) << "nothing is known of the time before";
+    host.sample(host.now - 70 * SampledHost::kSecondNs);
+    host.allocate(host.layer_, 30);
+    host.sample(host.now - 20 * SampledHost::kSecondNs);
+    host.allocate(host.layer_, 12);
+    const GrowthView view = *Growth::answer(host, {});
+    EXPECT_THAT(view.names, ElementsAre(NameGrowth{"decoder.3", census::Kind::dram, 0, 42}));
+    EXPECT_EQ(view.names[0].grown(), 42);
+    EXPECT_EQ(view.span_ns, 70 * SampledHost::kSecondNs);
+    EXPECT_EQ(view.total, 1u) << "what did not change is not listed";
+    EXPECT_EQ(Growth::answer(host, {.name = "rest"})->total, 0u);
+    EXPECT_EQ(Growth::answer(host, {.kind = census::Kind::l1})->total, 0u);
+}
+
+TEST(Answers, GrowthOfOtherUsersIsHidden) {
+    SampledHost host;
+    host.now = 30 * SampledHost::kSecondNs;
+    host.is_of_another_user = true;
+    const GrowthView view = *Growth::answer(host, {});
+    EXPECT_THAT(view.names, SizeIs(0));
+    EXPECT_EQ(view.unsampled, 0u);
+    EXPECT_EQ(view.hidden.processes, 1u);
+    EXPECT_FALSE(view.is_exact());
+}
+
+TEST(Answers, GrowthLeavesOutALedgerThatItMayNotScan) {
+    SampledHost host;
+    host.now = 30 * SampledHost::kSecondNs;
+    host.slots = 0;
+    const census::Inexactness missing{7, census::Reason::list_limit, 1};
+    const GrowthView view = *Growth::answer(host, {});
+    EXPECT_THAT(view.names, SizeIs(0));
+    EXPECT_THAT(view.inexact, Contains(missing));
+    const GrowthView named = *Growth::answer(host, {.pid = 7});
+    EXPECT_THAT(named.names, SizeIs(1));
+    EXPECT_THAT(named.inexact, Not(Contains(missing)));
+}
+
+TEST(Answers, AProcessOfTheLastMinuteHasGrownByAllItHolds) {
+    SampledHost host;
+    host.now = 30 * SampledHost::kSecondNs;  // it started at 1 s
+    const GrowthView view = *Growth::answer(host, {});
+    EXPECT_THAT(view.names, ElementsAre(NameGrowth{"rest", census::Kind::dram, 0, 100}));
+    EXPECT_EQ(view.unsampled, 0u);
 }
 
 TEST(Answers, PagesGoOnUntilTheLimitOrTheEnd) {
@@ -162,6 +385,13 @@ TEST(Answers, PagesOfEventsGoOnWhereTheDaemonHasCutThem) {
     EXPECT_EQ(page.events.size(), kMostRows + 1);
     EXPECT_EQ(page.next, 10'003u);
     EXPECT_EQ(page.missed, 1u);
+    EventsView more;
+    more.hidden_events = 2;
+    more.inexact = {{0, census::Reason::events_hidden, 2}};
+    Events::append(page, more);
+    Events::append(page, more);
+    EXPECT_EQ(page.hidden_events, 4u);
+    EXPECT_THAT(page.inexact, ElementsAre(census::Inexactness{0, census::Reason::events_hidden, 4}));
 }
 
 // A host with a history of three series.
@@ -203,7 +433,7 @@ TEST(Answers, EveryQuestionHasAnAddressAndOneOfItsSelector) {
     Questions::for_each([&]<class Question>() {
         addresses.insert(std::string(Question::kPath) + "?" + selector_of<Question>());
     });
-    EXPECT_THAT(addresses, SizeIs(13));
+    EXPECT_THAT(addresses, SizeIs(14));
 }
 
 template <class View>

@@ -23,8 +23,9 @@ struct CoreView {
     Origin origin;
     std::vector<census::Inexactness> inexact;
     uint64_t processes = 0;  // tracked ones, whatever the filters
-    std::string device;      // as in the query
+    uint32_t device = 0;
     census::CoreGrid grid;
+    Hidden hidden = {};
 
     bool is_exact() const { return inexact.empty(); }
     bool operator==(const CoreView&) const = default;
@@ -34,6 +35,7 @@ struct Cores {
     using Query = CoreQuery;
     using View = CoreView;
     static constexpr const char* kName = "cores";
+    static constexpr const char* kCommand = "cores";
     static constexpr const char* kPath = "/v1/cores";
     static constexpr const char* kSummary = "L1 of a device, core by core";
     static constexpr Permission kPermission = Permission::details;

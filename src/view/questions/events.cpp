@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "view/questions/events.hpp"
 
+#include <algorithm>
 #include <iterator>
+#include <utility>
 
 #include "view/json/json_document.hpp"
 #include "view/questions/url.hpp"
@@ -37,8 +39,10 @@ void fields(auto& io, Like<EventView> auto& event) {
 
 void fields(auto& io, Like<EventsView> auto& view) {
     head(io, view.origin);
-    io("next", view.next, "`since` for what follows");
+    exactness(io, view);
+    io("next_sequence", view.next, "`since` for what follows");
     io("missed", view.missed, "requested events that are no longer kept");
+    io("hidden_events", view.hidden_events, "requested events of other users' processes");
     io.rows("events", view.events, "the oldest first");
 }
 
@@ -76,6 +80,15 @@ void Events::append(EventsView& view, EventsView page) {
                        std::make_move_iterator(page.events.end()));
     view.next = page.next;
     view.missed += page.missed;
+    view.hidden_events += page.hidden_events;
+    for (census::Inexactness& reason : page.inexact) {
+        const auto same =
+            std::find_if(view.inexact.begin(), view.inexact.end(), [&](const census::Inexactness& one) {
+                return one.pid == reason.pid && one.reason == reason.reason;
+            });
+        same == view.inexact.end() ? view.inexact.push_back(std::move(reason))
+                                   : void(same->count += reason.count);
+    }
 }
 
 }  // namespace ttmem::view

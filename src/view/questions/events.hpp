@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "census/inexactness.hpp"
 #include "census/kind.hpp"
 #include "history/record.hpp"
 #include "view/model/origin.hpp"
@@ -53,7 +54,10 @@ struct EventsView {
     uint64_t next = 0;    // where to go on: the number of the first event that is not here
     uint64_t missed = 0;  // asked for, and no longer kept
     std::vector<EventView> events;
+    uint64_t hidden_events = 0;  // asked for, between those that are here, and of other users
+    std::vector<census::Inexactness> inexact = {};
 
+    bool is_exact() const { return inexact.empty(); }
     bool operator==(const EventsView&) const = default;
 };
 

@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
+#include "census/scan_shares.hpp"
 #include "view/json/json_document.hpp"
 #include "view/questions/filters.hpp"
 #include "view/questions/url.hpp"
@@ -18,7 +20,7 @@ constexpr size_t kMostHoldersPerUser = 8;  // lists of devices and kinds for the
 }  // namespace
 
 void fields(auto& io, Like<FailureQuery> auto& query) {
-    io("device", query.device, kDeviceMeaning);
+    io("device", query.device, kDevicesMeaning);
     io("pid", query.pid, "only this process");
     io("type", query.type, "only this type");
     io.limit("limit", query.limit, "maximum number of failures");
@@ -32,11 +34,12 @@ void fields(auto& io, Like<HoldersView> auto& holders) {
 }
 
 void fields(auto& io, Like<FailureView> auto& view) {
-    head(io, view.origin);
-    io("tracked_processes", view.processes, "processes that were read, whatever the filters");
+    list_head(io, view);
     io("total", view.total, "failures that are kept and match");
     io.derived("left_out", view.left_out(), "failures that are not listed");
-    io("counts", view.counts, "totals since each process started");
+    io("counts", view.counts,
+       "failures that match, since each process started; null where a device is asked for and not all are "
+       "kept");
     io.rows("failures", view.failures,
             "the last first; each process keeps the first and the last few per type");
 }
@@ -57,7 +60,7 @@ namespace {
 std::vector<census::Group> largest_groups(const census::Census& census, const HoldersView& holders,
                                           census::GroupBy group) {
     census::GroupQuery query;
-    query.device = holders.device;
+    query.device = std::to_string(holders.device);
     query.kind = holders.kind;
     query.group = group;
     query.limit = kMostHolders;
@@ -78,7 +81,7 @@ std::vector<HoldersView> holders_of(const std::vector<census::FailureFigures>& f
         if (failure.type != census::FailureType::out_of_memory || !failure.kind || failure.devices.empty()) {
             continue;
         }
-        HoldersView holders{std::to_string(failure.devices.front()), *failure.kind, {}, {}};
+        HoldersView holders{failure.devices.front(), *failure.kind, {}, {}};
         const bool is_there = std::any_of(result.begin(), result.end(), [&](const HoldersView& one) {
             return one.device == holders.device && one.kind == holders.kind;
         });
@@ -94,7 +97,7 @@ std::vector<HoldersView> holders_of(const std::vector<census::FailureFigures>& f
 }  // namespace
 
 base::Expected<WhyView> Failures::answer(const Host& host, const FailureQuery& query) {
-    const auto visible = host.visible(query.pid);
+    auto visible = host.visible(query.pid, query.device);
     if (!visible) {
         return tl::unexpected(visible.error());
     }
@@ -102,10 +105,19 @@ base::Expected<WhyView> Failures::answer(const Host& host, const FailureQuery& q
     if (!page) {
         return tl::unexpected(std::move(page.error()));
     }
+    // Holders are among all processes, also where the failures are those of one.
+    if (query.pid) {
+        census::share_scans(visible->census, std::nullopt);
+        std::erase_if(visible->inexact, [](const census::Inexactness& reason) {
+            return reason.reason == census::Reason::list_limit;
+        });
+        for (census::Inexactness& reason : census::beyond_shares(visible->census)) {
+            visible->inexact.push_back(std::move(reason));
+        }
+    }
     WhyView view;
     view.holders = holders_of(page->failures, visible->census);
-    view.failures.origin = host.origin();
-    view.failures.processes = visible->census.processes.size();
+    visible->describe(view.failures, host.origin());
     view.failures.total = page->total;
     view.failures.counts = std::move(page->counts);
     view.failures.failures = std::move(page->failures);

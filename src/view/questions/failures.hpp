@@ -4,7 +4,6 @@
 // What failed, why, and which allocations hold the memory that ran out.
 
 #include <algorithm>
-#include <string>
 #include <vector>
 
 #include "census/failures.hpp"
@@ -23,14 +22,17 @@ struct FailureView {
     uint64_t total = 0;      // failures that are kept and match; the view has the last of them
     std::vector<census::FailureCounts> counts;
     std::vector<census::FailureFigures> failures;
+    std::vector<census::Inexactness> inexact = {};
+    Hidden hidden = {};
 
+    bool is_exact() const { return inexact.empty(); }
     uint64_t left_out() const { return total - std::min<uint64_t>(total, failures.size()); }
     bool operator==(const FailureView&) const = default;
 };
 
 // The largest holders of a kind of memory that ran out.
 struct HoldersView {
-    std::string device;
+    uint32_t device = 0;
     census::Kind kind = census::Kind::dram;
     std::vector<census::Group> by_process;
     std::vector<census::Group> by_name;

@@ -9,9 +9,15 @@ namespace ttmem::view {
 
 namespace {
 
-std::string_view meaning_of_bytes(census::GroupBy group) {
-    return group == census::GroupBy::device ? "on the device of the group"
-                                            : "on each device of an allocation, counted once";
+std::string meaning_of_bytes(const GroupView& view) {
+    if (view.device) {
+        return "on device " + std::to_string(*view.device);
+    }
+    if (view.group == census::GroupBy::device) {
+        return "on the device of the group";
+    }
+    return view.devices.empty() ? "over all devices of each allocation"
+                                : "over those devices of each allocation that are in `devices`";
 }
 
 }  // namespace
@@ -20,16 +26,21 @@ void fields(auto& io, Like<GroupQuery> auto& query) {
     io.required("group", query.group, "what the members of a group share");
     allocation_filters(io, query);
     io("scope_depth", query.scope_depth, "how many parts of a name are its scope; default 1");
+    io("sort", query.sort,
+       "the order of the groups; default `used`; `age`: of the oldest allocation, `name`: the key");
+    io("reverse", query.reverse, "`true`: the last of that order first");
     io.limit("limit", query.limit, "maximum number of groups");
 }
 
 void fields(auto& io, Like<GroupView> auto& view) {
     list_head(io, view);
     io("group", view.group, "what the members of a group share");
-    io.derived("bytes_are", std::string(meaning_of_bytes(view.group)), "what sums of bytes mean");
+    io("device", view.device, "sums are those on this device; null: over all devices, or by device");
+    io("devices", view.devices, "sums are over these devices; empty: the query does not have several");
+    io.derived("bytes_are", meaning_of_bytes(view), "what sums of bytes mean");
     io("total", view.total, "number of groups");
     io.derived("left_out", view.left_out(), "groups that are not listed");
-    io("allocations", view.allocations, "allocations in all groups");
+    io("allocation_count", view.allocations, "allocations in all groups");
     io("ungrouped", view.ungrouped, "allocations in no group, because there are too many groups");
     io.rows("groups", view.groups, "the largest groups");
 }
@@ -38,7 +49,7 @@ template struct UrlForm<GroupQuery>;
 template struct JsonForm<GroupView>;
 
 base::Expected<GroupView> Groups::answer(const Host& host, const GroupQuery& query) {
-    const auto visible = host.visible(query.pid);
+    const auto visible = host.visible(query.pid, query.device);
     if (!visible) {
         return tl::unexpected(visible.error());
     }
@@ -47,10 +58,13 @@ base::Expected<GroupView> Groups::answer(const Host& host, const GroupQuery& que
         return tl::unexpected(std::move(page.error()));
     }
     GroupView view;
-    view.origin = host.origin();
-    view.inexact = visible->inexact();
-    view.processes = visible->census.processes.size();
+    visible->describe(view, host.origin());
     view.group = query.group;
+    if (visible->devices.size() == 1) {
+        view.device = visible->device;
+    } else {
+        view.devices = visible->devices;
+    }
     view.total = page->total;
     view.allocations = page->allocations;
     view.ungrouped = page->ungrouped;

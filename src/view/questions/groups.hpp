@@ -4,6 +4,7 @@
 // Sums of live allocations by name, process, kind and more.
 
 #include <algorithm>
+#include <optional>
 #include <vector>
 
 #include "census/groups.hpp"
@@ -24,6 +25,12 @@ struct GroupView {
     uint64_t allocations = 0;  // in all groups
     uint64_t ungrouped = 0;    // allocations in no group, because there are too many groups
     std::vector<census::Group> groups;
+    Hidden hidden = {};
+    std::optional<uint32_t> device = {};  // sums are those on this device only; absent: over all devices
+    std::vector<uint32_t> devices = {};   // or over these, if the query has several
+
+    // Each sum is of one device.
+    bool is_per_device() const { return device.has_value() || group == census::GroupBy::device; }
 
     bool is_exact() const { return inexact.empty(); }
     uint64_t left_out() const { return total - std::min<uint64_t>(total, groups.size()); }

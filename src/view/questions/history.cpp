@@ -25,6 +25,9 @@ void fields(auto& io, Like<SeriesView> auto& series) {
 
 void fields(auto& io, Like<HistoryView> auto& view) {
     head(io, view.origin);
+    io.derived("exact", view.is_exact(),
+               "the figures that are sampled now are exact, and all series are kept");
+    io("inexact", view.inexact, "why it is not exact");
     io("dropped", view.dropped, "series that were removed or find no room: too many devices");
     io.rows("series", view.series, "one per device and kind");
 }
@@ -64,11 +67,15 @@ private:
 struct HistoryOnDemand {
     Origin origin;
     uint64_t dropped = 0;
+    std::vector<census::Inexactness> inexact;
     SeriesOnDemand series;
+
+    bool is_exact() const { return inexact.empty(); }
 };
 
 void fields(auto& io, Like<HistoryOnDemand> auto& view) {
     head(io, view.origin);
+    exactness(io, view);
     io("dropped", view.dropped, "");
     io.rows("series", view.series, "");
 }
@@ -81,8 +88,25 @@ struct JsonStyle<HistoryOnDemand> : JsonStyle<HistoryView> {};
 template struct UrlForm<HistoryQuery>;
 template struct JsonForm<HistoryView>;
 
+namespace {
+
+std::vector<census::Inexactness> inexactness_of_samples(const Host& host, uint64_t dropped) {
+    std::vector<census::Inexactness> result =
+        census::compute_figures(host.census(), census::Depth::pools).inexact;
+    if (dropped != 0) {
+        result.push_back({0, census::Reason::series_not_kept, dropped});
+    }
+    return result;
+}
+
+}  // namespace
+
 base::Expected<HistoryView> History::answer(const Host& host, const HistoryQuery& query) {
-    return host.history(query);
+    auto view = host.history(query);
+    if (view) {
+        view->inexact = inexactness_of_samples(host, view->dropped);
+    }
+    return view;
 }
 
 base::Expected<std::function<std::string()>> History::pieces(const std::shared_ptr<const Host>& host,
@@ -91,8 +115,9 @@ base::Expected<std::function<std::string()>> History::pieces(const std::shared_p
     if (!outline) {
         return tl::unexpected(std::move(outline.error()));
     }
-    auto view = std::make_shared<const HistoryOnDemand>(HistoryOnDemand{
-        host->origin(), outline->dropped, SeriesOnDemand(host, query.since, std::move(outline->series))});
+    auto view = std::make_shared<const HistoryOnDemand>(
+        HistoryOnDemand{host->origin(), outline->dropped, inexactness_of_samples(*host, outline->dropped),
+                        SeriesOnDemand(host, query.since, std::move(outline->series))});
     return
         [pieces = std::make_shared<JsonPieces<HistoryOnDemand>>(std::move(view))] { return pieces->next(); };
 }

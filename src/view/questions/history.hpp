@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "census/inexactness.hpp"
 #include "census/kind.hpp"
 #include "history/series.hpp"
 #include "view/model/origin.hpp"
@@ -37,7 +38,10 @@ struct HistoryView {
     Origin origin;
     std::vector<SeriesView> series;
     uint64_t dropped = 0;  // series that are not kept: too many devices
+    std::vector<census::Inexactness> inexact =
+        {};  // of the figures that are sampled now, and what is not kept
 
+    bool is_exact() const { return inexact.empty(); }
     bool operator==(const HistoryView&) const = default;
 };
 

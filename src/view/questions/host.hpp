@@ -5,13 +5,19 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "base/error.hpp"
 #include "census/census.hpp"
 #include "census/figures.hpp"
 #include "census/post_mortem.hpp"
+#include "view/model/hidden.hpp"
 #include "view/model/origin.hpp"
+
+namespace ttmem::history {
+class NameSamples;
+}
 
 namespace ttmem::view {
 
@@ -21,19 +27,34 @@ struct HistoryQuery;
 struct HistoryView;
 struct SelfView;
 
-// Processes whose details the asker may see.
+// What a list of details is made of.
 struct VisibleProcesses {
-    census::Census census;
-    std::vector<uint32_t> hidden;  // pids of the others
+    census::Census census;               // processes whose details the asker may not see are marked
+    uint64_t processes = 0;              // the others
+    uint32_t device = 0;                 // the id of the device asked for, if it exists
+    std::vector<uint32_t> devices = {};  // the same, of all that are asked for
+    // Why a list of what they hold is not exact: their own reasons, and each hidden process.
+    std::vector<census::Inexactness> inexact;
+    Hidden hidden;
 
-    // Why a list of what they hold is not exact: their own reasons, and the hidden processes.
-    std::vector<census::Inexactness> inexact() const;
+    // The head of a list.
+    void describe(auto& view, const Origin& origin) const {
+        view.origin = origin;
+        view.inexact = inexact;
+        view.processes = processes;
+        view.hidden = hidden;
+    }
 };
 
 struct DeadProcesses {
     std::vector<census::DeadProcess> newest_first;  // those that the asker may see
     uint64_t dropped = 0;                           // older ones that are no longer kept
+    std::vector<census::Identity> hidden = {};      // of kept ones that the asker may not see
+    uint64_t missed = 0;                            // processes that ended before they could be read
 };
+
+// The answer to a question about a process that is not for the asker.
+tl::unexpected<base::Error> not_for_asker(const census::Identity& process);
 
 class Host {
 public:
@@ -51,14 +72,18 @@ public:
     // Whether the asker may see the details of processes of this user.
     virtual bool may_see(uint32_t /*uid*/) const { return true; }
 
-    // An error where `pid` is a process whose details the asker may not see: an empty list would be a wrong number.
-    base::Expected<VisibleProcesses> visible(std::optional<uint32_t> pid) const;
+    // For a list with these filters. An error where `pid` is a process whose details the asker may not see: an empty list would
+    // be a wrong number.
+    base::Expected<VisibleProcesses> visible(std::optional<uint32_t> pid,
+                                             const std::optional<std::string>& device = {}) const;
 
     // What only a daemon has. Without one these are the error needs_daemon().
     virtual base::Expected<DeadProcesses> dead_processes() const;
     virtual base::Expected<EventsView> events(const EventQuery& query) const;
     virtual base::Expected<HistoryView> history(const HistoryQuery& query) const;
     virtual base::Expected<SelfView> self() const;
+    // Null without a daemon. Lives as long as the host.
+    virtual const history::NameSamples* name_samples() const { return nullptr; }
 };
 
 tl::unexpected<base::Error> needs_daemon();

@@ -10,36 +10,70 @@ namespace ttmem::view {
 void fields(auto& io, Like<MapQuery> auto& query) {
     io.required("device", query.device, kDeviceMeaning);
     io("pid", query.pid, "only this process");
-    io("kind", query.kind, "only this kind of memory");
-    io.limit("limit", query.limit, "maximum number of live blocks per map");
+    io("kind", query.kind, "only this kind of memory; `cb`: circular buffers, one map per program");
+    io("core", query.core, "only L1, or circular buffers, of this core: `x,y`; absent: of the fullest");
+    io.limit("limit", query.limit, "maximum number of live blocks per map, and of programs");
 }
 
 void fields(auto& io, Like<census::MapBlock> auto& block) {
     io("address", block.address, "where it begins");
     io("bytes", block.bytes, "its length in one bank");
-    io("free", block.is_free, "true: a free block");
-    io("requested", block.requested, "requested bytes, in all banks");
-    io("used", block.used, "reserved bytes, in all banks");
-    io("owner", block.owner, "the runtime's id of the buffer");
-    io("age_ns", block.age_ns, "how long it has been live");
-    io("name", block.name, "its full name");
+    io("is_free", block.is_free, "true: a free block, whose further fields are null");
+    io("circular_buffers", block.circular_buffers,
+       "in a map of L1: number of circular buffers that occupy the block; owner, age and name are those of "
+       "the "
+       "one that ends highest");
+    io("requested", block.requested,
+       "requested bytes, in all banks; of a circular buffer: on one core; null: free, or circular buffers");
+    io("used", block.used,
+       "reserved bytes, in all banks; of a circular buffer: on all its cores; null: free, or circular "
+       "buffers");
+    io("owner", block.owner, "the runtime's id of the buffer or program; null: free");
+    io("age_ns", block.age_ns, "how long it has been live; null: free");
+    io("name", block.name, "its full name; null: free, or it has none");
+}
+
+void fields(auto& io, Like<census::CoreProgram> auto& program) {
+    io("program", program.program, "the runtime's id; null: not reported");
+    io.unless_empty("name", program.name, "of its highest circular buffer");
+    io("count", program.count, "its circular buffers on the core");
+    io("bytes", program.bytes, "their bytes on the core");
+    io("top", program.top, "address where the highest one ends");
+}
+
+void fields(auto& io, Like<census::MapCore> auto& core) {
+    io("core", core.core, "the core; null: there are no circular buffers, or their cores are not known");
+    io("asked", core.is_asked, "the query asked for this core; false: it is the fullest");
+    io("cb_bytes", core.bytes, "bytes that circular buffers occupy on the core, outside of L1 buffers");
+    io("cb_top", core.cb_top, "address where circular buffers end; null: there are none");
+    io("lowest_buffer", core.lowest_buffer, "address of the lowest L1 buffer of the process");
+    io("headroom", core.headroom, "bytes from `cb_top` to the lowest L1 buffer; below 0 is a clash");
+    io("without_cores", core.without_cores,
+       "circular buffers whose cores are not known; they are shown as if they were on this one");
+    io("on_other_cores", core.on_other_cores, "circular buffers that are not on this core");
+    io("programs_left_out", core.programs_left_out, "programs beyond the limit");
+    io("programs", core.programs, "programs with circular buffers on the core, the highest first");
 }
 
 void fields(auto& io, Like<census::AddressMap> auto& map) {
     io("pid", map.pid, "the process");
-    io("set", map.set, "what the process called the device set");
+    io.unless_empty("set", map.set, "what the process called the device set");
     io("devices", map.devices, "device ids that the allocator keeps in lockstep");
     io("kind", map.kind, "the kind of memory");
     io.object(
         "bank",
         [&](auto& bank) {
-            bank("base", map.bank.base, "its first address");
-            bank("size", map.bank.size, "its bytes");
-            bank("banks", map.bank.banks, "number of banks; 0: not reported");
+            bool is_known = map.bank.is_known();
+            bank.unless_unknown("base", map.bank.base, is_known, "its first address");
+            bank.unless_unknown("size", map.bank.size, is_known, "its bytes");
+            bank.unless_unknown("banks", map.bank.banks, is_known, "number of banks");
         },
-        "one bank");
-    io("used", map.used, "reserved bytes per bank");
-    io("free", map.free, "free bytes per bank");
+        "one bank; of circular buffers: the part of L1 below the lowest buffer; its fields are null where "
+        "the "
+        "process does not report them");
+    io("shown_core", map.core, "the core that a map of L1 or of circular buffers shows; null: another kind");
+    io("used", map.used, "reserved bytes per bank; in a map of L1 without `shown_core.cb_bytes`");
+    io("free", map.free, "free bytes per bank; in a map of L1 without what circular buffers occupy");
     io("largest_free", map.largest_free, "largest free block per bank");
     io("left_out", map.left_out,
        "live blocks beyond the limit; the free blocks between them are left out too");
@@ -48,17 +82,20 @@ void fields(auto& io, Like<census::AddressMap> auto& map) {
 
 void fields(auto& io, Like<MapView> auto& view) {
     list_head(io, view);
-    io("device", view.device, "as in the query");
+    io("device", view.device, "its id");
     io.derived("bytes_are", std::string("in one bank; requested and used of a block: in all banks"),
                "what bytes mean");
-    io.rows("maps", view.maps, "one per allocator and kind");
+    io("left_out", view.left_out, "programs beyond the limit");
+    io("left_aside", view.left_aside, "circular buffers in no map, because there are too many");
+    io.rows("maps", view.maps,
+            "one per allocator and kind; with `kind=cb` one per program, the highest first");
 }
 
 template struct UrlForm<MapQuery>;
 template struct JsonForm<MapView>;
 
 base::Expected<MapView> Map::answer(const Host& host, const MapQuery& query) {
-    const auto visible = host.visible(query.pid);
+    const auto visible = host.visible(query.pid, query.device);
     if (!visible) {
         return tl::unexpected(visible.error());
     }
@@ -67,11 +104,11 @@ base::Expected<MapView> Map::answer(const Host& host, const MapQuery& query) {
         return tl::unexpected(std::move(maps.error()));
     }
     MapView view;
-    view.origin = host.origin();
-    view.inexact = visible->inexact();
-    view.processes = visible->census.processes.size();
-    view.device = query.device;
-    view.maps = std::move(*maps);
+    visible->describe(view, host.origin());
+    view.device = visible->device;
+    view.left_out = maps->left_out;
+    view.left_aside = maps->left_aside;
+    view.maps = std::move(maps->maps);
     return view;
 }
 

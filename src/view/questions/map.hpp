@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The banks of one device: live blocks by address and the free blocks between them.
+// The banks of one device: live blocks by address and the free blocks between them. L1 has its circular buffers.
 
-#include <string>
 #include <vector>
 
 #include "census/address_map.hpp"
@@ -20,8 +19,11 @@ struct MapView {
     Origin origin;
     std::vector<census::Inexactness> inexact;
     uint64_t processes = 0;  // tracked ones, whatever the filters
-    std::string device;      // as in the query
+    uint32_t device = 0;
     std::vector<census::AddressMap> maps;
+    uint64_t left_out = 0;    // programs beyond the limit
+    uint64_t left_aside = 0;  // circular buffers in no map, because there are too many
+    Hidden hidden = {};
 
     bool is_exact() const { return inexact.empty(); }
     bool operator==(const MapView&) const = default;
@@ -33,7 +35,8 @@ struct Map {
     static constexpr const char* kName = "map";
     static constexpr const char* kCommand = "map";
     static constexpr const char* kPath = "/v1/map";
-    static constexpr const char* kSummary = "the banks of a device: one map per allocator, blocks by address";
+    static constexpr const char* kSummary =
+        "the banks of a device, or circular buffers by program: blocks by address";
     static constexpr Permission kPermission = Permission::details;
     static base::Expected<View> answer(const Host& host, const Query& query);
 };

@@ -22,19 +22,20 @@ void fields(auto& io, Like<census::EventInFlight> auto& event) {
 
 void fields(auto& io, Like<census::PostMortem> auto& found) {
     io("summary", found.summary, "as in the list");
-    io("inexact", found.inexact, "why it is not exact");
-    io.derived("bytes_are", std::string("on each device of an allocation, counted once"), "what bytes mean");
+    io.derived("bytes_are", std::string("over all devices of each allocation"), "what bytes mean");
     io("by_kind", found.by_kind, "what it held, by kind");
     io("names", found.names, "number of names");
     io("by_name", found.by_name, "the largest of them");
-    io("largest", found.largest, "its largest allocations");
-    io("failure_counts", found.failure_counts, "failures since it started");
+    io("largest_allocations", found.largest, "its largest allocations");
+    io("failures_since_start", found.failure_counts, "failures since it started, by type");
     io("failures", found.failures, "the last first");
     io("in_flight", found.in_flight, "events that a thread was recording when the process died");
 }
 
 void fields(auto& io, Like<PostMortemView> auto& view) {
     head(io, view.origin);
+    io.derived("exact", view.post_mortem.inexact.empty(), "nothing is missing and nothing is in doubt");
+    io("inexact", view.post_mortem.inexact, "why it is not exact");
     io("post_mortem", view.post_mortem, "ages are those at its death");
 }
 
@@ -52,8 +53,13 @@ base::Expected<PostMortemView> SinglePostMortem::answer(const Host& host, const 
             return PostMortemView{host.origin(), census::examine(one, host.census().device_ids, limits)};
         }
     }
+    for (const census::Identity& one : dead->hidden) {
+        if (one.pid == query.pid) {
+            return not_for_asker(one);
+        }
+    }
     return base::error(base::Error::Code::gone, "no post-mortem of a process " + std::to_string(query.pid) +
-                                                    " that you may see ('ttmem post-mortem' lists them)");
+                                                    " ('ttmem post-mortem' lists them)");
 }
 
 }  // namespace ttmem::view

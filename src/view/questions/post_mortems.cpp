@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "view/questions/post_mortems.hpp"
 
+#include <algorithm>
+#include <utility>
+
 #include "view/json/json_document.hpp"
 #include "view/questions/post_mortem_fields.hpp"
 #include "view/questions/url.hpp"
@@ -8,12 +11,19 @@
 namespace ttmem::view {
 
 void fields(auto& io, Like<PostMortemListQuery> auto& query) {
+    io("device", query.device, "only processes that had the device with this id open");
     io.limit("limit", query.limit, "maximum number of post-mortems");
 }
 
 void fields(auto& io, Like<PostMortemListView> auto& view) {
     head(io, view.origin);
-    io("dropped", view.dropped, "older ones that are no longer kept");
+    exactness(io, view);
+    io("total", view.total, "post-mortems that match");
+    io.derived("left_out", view.left_out(), "post-mortems that are not listed");
+    io("dropped", view.dropped, "older ones that are no longer kept, of all users and devices");
+    io("hidden_post_mortems", view.hidden_post_mortems, "those of other users' processes, on any device");
+    io("processes_missed", view.processes_missed,
+       "short-lived processes that ended before the daemon could read them");
     io.rows("post_mortems", view.post_mortems, "the last first");
 }
 
@@ -29,12 +39,33 @@ base::Expected<PostMortemListView> PostMortemList::answer(const Host& host,
     PostMortemListView view;
     view.origin = host.origin();
     view.dropped = dead->dropped;
+    view.hidden_post_mortems = dead->hidden.size();
+    view.processes_missed = dead->missed;
+    if (dead->missed != 0) {
+        view.inexact.push_back({0, census::Reason::processes_missed, dead->missed});
+    }
+    if (dead->dropped != 0) {
+        view.inexact.push_back({0, census::Reason::post_mortems_not_kept, dead->dropped});
+    }
+    if (!dead->hidden.empty()) {
+        view.inexact.push_back({0, census::Reason::post_mortems_hidden, dead->hidden.size()});
+    }
     const census::SharedDeviceIds ids = host.census().device_ids;
     for (const census::DeadProcess& one : dead->newest_first) {
-        if (query.limit != 0 && view.post_mortems.size() == query.limit) {
-            break;
+        std::vector<census::Inexactness> inexact;
+        census::PostMortemSummary summary = census::summarise(one, ids, &inexact);
+        const std::vector<census::DeviceHoldings>& devices = summary.process.devices;
+        const bool is_asked =
+            !query.device || std::any_of(devices.begin(), devices.end(),
+                                         [&](const auto& held) { return held.id == *query.device; });
+        if (!is_asked) {
+            continue;
         }
-        view.post_mortems.push_back(census::summarise(one, ids));
+        ++view.total;
+        if (query.limit == 0 || view.post_mortems.size() < query.limit) {
+            view.inexact.insert(view.inexact.end(), inexact.begin(), inexact.end());
+            view.post_mortems.push_back(std::move(summary));
+        }
     }
     return view;
 }

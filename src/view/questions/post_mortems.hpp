@@ -3,6 +3,8 @@
 
 // Processes that died while the daemon ran.
 
+#include <algorithm>
+#include <optional>
 #include <vector>
 
 #include "census/post_mortem.hpp"
@@ -13,6 +15,7 @@
 namespace ttmem::view {
 
 struct PostMortemListQuery {
+    std::optional<uint32_t> device = {};
     uint64_t limit = 0;  // 0: all
 
     bool operator==(const PostMortemListQuery&) const = default;
@@ -22,7 +25,13 @@ struct PostMortemListView {
     Origin origin;
     uint64_t dropped = 0;                                 // older ones that are no longer kept
     std::vector<census::PostMortemSummary> post_mortems;  // the last first
+    uint64_t total = 0;                                   // that match; the view has the last of them
+    uint64_t hidden_post_mortems = 0;                     // of other users' processes, on any device
+    uint64_t processes_missed = 0;                        // that ended before they could be read
+    std::vector<census::Inexactness> inexact = {};
 
+    bool is_exact() const { return inexact.empty(); }
+    uint64_t left_out() const { return total - std::min<uint64_t>(total, post_mortems.size()); }
     bool operator==(const PostMortemListView&) const = default;
 };
 

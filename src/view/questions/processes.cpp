@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "view/json/json_document.hpp"
+#include "view/model/devices.hpp"
 #include "view/questions/url.hpp"
 
 namespace ttmem::view {
@@ -17,6 +18,7 @@ void fields(auto& io, Like<ProcessView> auto& view) {
     head(io, view.origin);
     io.derived("exact", view.is_exact(), "nothing is missing and nothing is in doubt");
     io("inexact", view.inexact, "why it is not exact");
+    io("processes_missed", view.processes_missed, kMissedMeaning);
     io.rows("processes", view.processes, "the processes, by pid");
 }
 
@@ -26,13 +28,14 @@ template struct JsonForm<ProcessView>;
 base::Expected<ProcessView> Processes::answer(const Host& host, const ProcessQuery& query) {
     census::Figures figures = census::compute_figures(host.census(), census::Depth::pools);
     host.annotate(figures);
-    std::erase_if(figures.processes, [&](const census::ProcessFigures& process) {
+    drop_processes(figures.processes, figures.inexact, [&](const census::ProcessFigures& process) {
         const bool is_on_device =
             !query.device || std::any_of(process.devices.begin(), process.devices.end(),
                                          [&](const auto& held) { return held.id == *query.device; });
         return (query.pid && process.pid != *query.pid) || !is_on_device;
     });
-    return ProcessView{host.origin(), std::move(figures.inexact), std::move(figures.processes)};
+    return ProcessView{host.origin(), std::move(figures.inexact), std::move(figures.processes),
+                       figures.processes_missed};
 }
 
 }  // namespace ttmem::view

@@ -24,6 +24,7 @@ struct ProcessView {
     Origin origin;
     std::vector<census::Inexactness> inexact;
     std::vector<census::ProcessFigures> processes;
+    std::optional<uint64_t> processes_missed = {};
 
     bool is_exact() const { return inexact.empty(); }
     bool operator==(const ProcessView&) const = default;

@@ -8,18 +8,18 @@
 namespace ttmem::view {
 
 void fields(auto& io, Like<ProgramQuery> auto& query) {
-    io("device", query.device, kDeviceMeaning);
+    io("device", query.device, kDevicesMeaning);
     io("pid", query.pid, "only this process");
-    io("name", query.name, "only names that contain this text (case-sensitive)");
+    io("name", query.name, kNameMeaning);
     io.limit("limit", query.limit, "maximum number of programs");
 }
 
 void fields(auto& io, Like<census::ProgramFigures> auto& program) {
     io("pid", program.pid, "the process");
     io("program", program.program, "the runtime's id; null: not reported");
-    io("name", program.name, "of its first allocation that has one");
+    io.unless_empty("name", program.name, "of its first allocation that has one");
     io("devices", program.devices, "device ids");
-    io("set", program.set, "what the process called the device set");
+    io.unless_empty("set", program.set, "what the process called the device set");
     io.object(
         "cb",
         [&](auto& cb) {
@@ -49,7 +49,7 @@ template struct UrlForm<ProgramQuery>;
 template struct JsonForm<ProgramView>;
 
 base::Expected<ProgramView> Programs::answer(const Host& host, const ProgramQuery& query) {
-    const auto visible = host.visible(query.pid);
+    const auto visible = host.visible(query.pid, query.device);
     if (!visible) {
         return tl::unexpected(visible.error());
     }
@@ -58,9 +58,7 @@ base::Expected<ProgramView> Programs::answer(const Host& host, const ProgramQuer
         return tl::unexpected(std::move(page.error()));
     }
     ProgramView view;
-    view.origin = host.origin();
-    view.inexact = visible->inexact();
-    view.processes = visible->census.processes.size();
+    visible->describe(view, host.origin());
     view.total = page->total;
     view.left_aside = page->left_aside;
     view.programs = std::move(page->programs);

@@ -22,6 +22,7 @@ struct ProgramView {
     uint64_t total = 0;       // programs that match; the view has the largest of them
     uint64_t left_aside = 0;  // allocations in no program, because there are too many programs
     std::vector<census::ProgramFigures> programs;
+    Hidden hidden = {};
 
     bool is_exact() const { return inexact.empty(); }
     uint64_t left_out() const { return total - std::min<uint64_t>(total, programs.size()); }

@@ -8,6 +8,7 @@
 #include "view/questions/events.hpp"
 #include "view/questions/failures.hpp"
 #include "view/questions/groups.hpp"
+#include "view/questions/growth.hpp"
 #include "view/questions/history.hpp"
 #include "view/questions/map.hpp"
 #include "view/questions/post_mortem.hpp"
@@ -19,7 +20,7 @@
 
 namespace ttmem::view {
 
-using Questions = QuestionList<Status, Processes, Allocations, Groups, Programs, Map, Cores, Failures,
+using Questions = QuestionList<Status, Processes, Allocations, Groups, Growth, Programs, Map, Cores, Failures,
                                PostMortemList, SinglePostMortem, History, Events, Self>;
 
 }  // namespace ttmem::view

@@ -25,8 +25,8 @@ void fields(auto& io, Like<SelfView> auto& view) {
     io("cpu_ns", view.cpu_ns, "processor time it has used");
     io("memory_bytes", view.memory_bytes, "its resident memory, without the segments of others");
     io("segment_bytes", view.segment_bytes, "resident memory of the segments it maps");
-    io("processes", view.processes, "processes it tracks");
-    io("post_mortems", view.post_mortems, "post-mortems it keeps");
+    io("process_count", view.processes, "processes it tracks");
+    io("post_mortem_count", view.post_mortems, "post-mortems it keeps");
     io("connections", view.connections, "open connections");
     io("events_followed", view.events_followed, "events it has read");
     io("events_lost", view.events_lost, "events that were overwritten before it read them");

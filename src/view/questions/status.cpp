@@ -2,6 +2,7 @@
 #include "view/questions/status.hpp"
 
 #include "view/json/json_document.hpp"
+#include "view/model/resident_bytes.hpp"
 #include "view/questions/url.hpp"
 
 namespace ttmem::view {
@@ -9,12 +10,14 @@ namespace ttmem::view {
 void fields(auto& io, Like<StatusQuery> auto& query) {
     io("scan", query.scan,
        "`false`: only what counters report, at once; `largest_free` and `l1_worst_core` are then null");
+    io("rss", query.rss, "`true`: also the host memory of each process");
 }
 
 void fields(auto& io, Like<View> auto& view) {
     head(io, view.origin);
     io.derived("exact", view.is_exact(), "nothing is missing and nothing is in doubt");
     io("inexact", view.figures.inexact, "why it is not exact");
+    io("processes_missed", view.figures.processes_missed, kMissedMeaning);
     io.rows("devices", view.figures.devices, "all devices, by id");
     io.rows("processes", view.figures.processes, "all processes that hold devices, by pid");
 }
@@ -24,8 +27,12 @@ template struct JsonForm<View>;
 
 base::Expected<View> Status::answer(const Host& host, const StatusQuery& query) {
     const census::Depth depth = query.scan ? census::Depth::ledgers : census::Depth::pools;
-    View view{host.origin(), census::compute_figures(host.census(), depth)};
+    const census::Census census = host.census();
+    View view{host.origin(), census::compute_figures(census, depth)};
     host.annotate(view.figures);
+    if (query.rss) {
+        read_resident_bytes(view.figures, census);
+    }
     return view;
 }
 

@@ -12,6 +12,7 @@ namespace ttmem::view {
 
 struct StatusQuery {
     bool scan = true;
+    bool rss = false;  // it changes all the time, so streams do without
 
     bool operator==(const StatusQuery&) const = default;
 };

@@ -19,6 +19,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "census/kind.hpp"
 #include "view/json/field_lister.hpp"
 #include "view/questions/question.hpp"
 
@@ -55,6 +56,10 @@ private:
             add_text(name, std::to_string(value));
         } else if constexpr (base::NamedEnum<T>) {
             add_text(name, base::name_of(value));
+        } else if constexpr (std::is_same_v<T, census::KindSet>) {
+            if (!value.empty()) {
+                add_text(name, value.text());
+            }
         } else if (!value.empty()) {
             add_text(name, value);
         }
@@ -121,6 +126,10 @@ private:
         } else if constexpr (base::NamedEnum<T>) {
             const auto names = enum_names(T{});
             const auto known = base::by_name<T>(text);
+            known ? void(value = *known) : refuse_word(name, text, {names.begin(), names.end()});
+        } else if constexpr (std::is_same_v<T, census::KindSet>) {
+            const auto names = enum_names(census::Kind{});
+            const auto known = census::KindSet::parse(text);
             known ? void(value = *known) : refuse_word(name, text, {names.begin(), names.end()});
         } else {
             value = text;

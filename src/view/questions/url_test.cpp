@@ -201,9 +201,19 @@ TEST(Url, AMisspeltWordIsRefusedWithTheNearestOne) {
     EXPECT_EQ(UrlForm<AllocationQuery>::read({{"sort", "aeg"}}).error().text,
               "'sort' must be used, requested, age, address or name, not 'aeg' (did you mean 'age'?)");
     EXPECT_EQ(UrlForm<StatusQuery>::read({{"scn", "1"}}).error().text,
-              "unknown parameter 'scn' (did you mean 'scan'?): valid are scan");
+              "unknown parameter 'scn' (did you mean 'scan'?): valid are scan or rss");
     EXPECT_EQ(UrlForm<SelfQuery>::read({{"x", "1"}}).error().text,
               "unknown parameter 'x': there are none here");
+}
+
+TEST(Url, SeveralKindsAreSeparatedByCommas) {
+    const auto query = UrlForm<AllocationQuery>::read({{"kind", "trace,dram"}});
+    ASSERT_TRUE(query);
+    EXPECT_TRUE(query->kind.selects(census::Kind::dram) && query->kind.selects(census::Kind::trace));
+    EXPECT_FALSE(query->kind.selects(census::Kind::l1));
+    EXPECT_EQ(UrlForm<AllocationQuery>::write({.kind = query->kind, .limit = 5}),
+              "kind=dram%2Ctrace&sort=used&limit=5");
+    EXPECT_FALSE(UrlForm<AllocationQuery>::read({{"kind", "dram,gold"}}));
 }
 
 TEST(Url, ALimitIsStandardWhereItIsAbsentAndWithinBounds) {

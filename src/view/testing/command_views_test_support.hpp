@@ -18,7 +18,8 @@ inline census::MapBlock block(uint64_t address, uint64_t bytes, const std::strin
             .used = bytes * 12,
             .owner = 1,
             .age_ns = 90 * kSecond,
-            .name = name};
+            .name = name.empty() ? std::nullopt : std::optional(name),
+            .circular_buffers = 0};
 }
 
 inline census::MapBlock gap(uint64_t address, uint64_t bytes) {
@@ -41,7 +42,82 @@ inline MapView dram_map() {
     map.largest_free = 300'000;
     map.blocks = {block(0x100040, 500'000, "decoder.0/ttnn::matmul"), gap(0x100040 + 500'000, 100'000),
                   block(0x100040 + 600'000, 100'000, ""), gap(0x100040 + 700'000, 300'000)};
-    return {origin(), {}, 1, "0", {map}};
+    return {origin(), {}, 1, 0, {map}};
+}
+
+// L1 with the circular buffers of two programs on the fullest core.
+inline MapView l1_map() {
+    constexpr uint64_t kBase = 105'664;
+    census::AddressMap map;
+    map.pid = 4711;
+    map.set = "mesh 0";
+    map.devices = {0, 1, 2, 3};
+    map.kind = Kind::l1;
+    map.bank = {kBase, 1'393'472, 56};
+    map.used = 468'112;
+    map.free = 645'360;
+    map.largest_free = 645'360;
+    census::MapCore core;
+    core.core = census::Core{3, 4};
+    core.bytes = 280'000;
+    core.cb_top = kBase + 280'000;
+    core.lowest_buffer = kBase + 925'360;
+    core.headroom = 645'360;
+    core.on_other_cores = 12;
+    core.programs = {{17, "decoder.0/ttnn::matmul", 5, 280'000, kBase + 280'000},
+                     {std::nullopt, "", 2, 8'192, kBase + 8'192}};
+    map.core = core;
+    census::MapBlock circular = block(kBase, 280'000, "decoder.0/ttnn::matmul");
+    circular.requested.reset();
+    circular.used.reset();
+    circular.owner = 17;
+    circular.circular_buffers = 7;
+    map.blocks = {circular, gap(kBase + 280'000, 645'360), block(kBase + 925'360, 468'112, "activations")};
+    return {origin(), {}, 1, 0, {map}};
+}
+
+// The circular buffers of one program, whose highest one reaches into the lowest buffer.
+inline MapView cb_map() {
+    MapView view = l1_map();
+    census::AddressMap& map = view.maps[0];
+    map.kind = Kind::cb;
+    map.bank.size = 925'424;
+    map.used = 925'424;
+    map.free = 0;
+    map.largest_free = 0;
+    map.core->core = census::Core{0, 0};
+    map.core->is_asked = true;
+    map.core->bytes = 925'424;
+    map.core->cb_top = map.bank.base + 925'424;
+    map.core->headroom = -64;
+    map.core->without_cores = 1;
+    map.core->programs = {{17, "decoder.0/ttnn::matmul", 2, 925'424, map.bank.base + 925'424}};
+    map.blocks = {block(map.bank.base, 65'536, "decoder.0/ttnn::matmul"),
+                  block(map.bank.base + 65'536, 859'888, "decoder.0/ttnn::matmul")};
+    view.left_out = 3;
+    view.left_aside = 1;
+    return view;
+}
+
+inline CoreView some_cores() {
+    CoreView view{origin(), {}, 1, 0, {}};
+    view.grid.size = census::Core{3, 2};
+    view.grid.capacity = 1'393'472;
+    view.grid.lowest_buffer = 1'031'024;
+    view.grid.without_cores = 2;
+    for (uint32_t i = 0; i < 6; ++i) {
+        census::CoreFigures core{{i % 3, i / 3}, std::nullopt, 362'448, 925'360};
+        if (i % 2 == 1) {
+            core.cb_top = 105'664 + i * 280'000;
+            core.used = 362'448 + i * 280'000;
+            core.headroom = 925'360 - int64_t{i} * 280'000;
+            core.pid = 4711;
+            core.program = i == 1 ? std::nullopt : std::optional<uint64_t>(16 + i);
+            core.name = i == 1 ? "" : "decoder.0/ttnn::matmul";
+        }
+        view.grid.cores.push_back(core);
+    }
+    return view;
 }
 
 inline MapView unknown_map() {
@@ -126,20 +202,20 @@ inline SelfView some_self() {
 
 inline WhyView some_why() {
     WhyView view{several_failures(), {}};
-    HoldersView holders{"0", Kind::dram, {}, {}};
+    HoldersView holders{0, Kind::dram, {}, {}};
     census::Group group;
     group.key = "4711";
     group.pid = 4711;
-    group.used = 12'000'000'000;
+    group.memory[index_of(Kind::dram)].used = 12'000'000'000;
     group.count = 400;
     group.oldest_age_ns = 200 * kSecond;
     holders.by_process = {group};
     group.pid.reset();
     group.key = "decoder.31/kv_cache";
-    group.used = 9'000'000'000;
+    group.memory[index_of(Kind::dram)].used = 9'000'000'000;
     holders.by_name = {group};
     group.key = "";
-    group.used = 5;
+    group.memory[index_of(Kind::dram)].used = 5;
     holders.by_name.push_back(group);
     view.holders = {holders};
     return view;

@@ -7,11 +7,10 @@
 
 namespace ttmem::view {
 
-inline census::Group group(std::string key, uint64_t used, uint64_t count) {
+inline census::Group group(std::string key, uint64_t used, uint64_t count, Kind kind = Kind::dram) {
     census::Group result;
     result.key = std::move(key);
-    result.used = used;
-    result.requested = used - used / 100;
+    result.memory[index_of(kind)] = {used, used - used / 100, count};
     result.count = count;
     result.largest = used / count;
     result.oldest_age_ns = 3'700 * kSecond;
@@ -28,6 +27,9 @@ inline GroupView groups_by_name() {
                    .groups = {}};
     view.groups.push_back(group("decoder.0/kv_cache", 2'147'483'648, 64));
     view.groups.push_back(group("", 67'108'864, 5));
+    view.groups.back().memory[index_of(Kind::l1)] = {1'048'576, 1'000'000, 2};
+    view.groups.back().memory[index_of(Kind::cb)] = {65'536, 65'536, 1};
+    view.groups.back().count += 3;
     view.groups.push_back(group(
         "transformer/a_decoder_layer_with_a_long_name.31/attention/ttnn::scaled_dot_product", 4'096, 1));
     view.groups.back().planned = 3;
@@ -187,7 +189,7 @@ inline PostMortemView post_mortem() {
     found.inexact = {{4711, census::Reason::event_in_flight, 1}};
     for (const Kind kind : {Kind::dram, Kind::l1}) {
         found.by_kind.push_back(
-            group(std::string(name_of(kind)), kind == Kind::dram ? 2'147'483'648 : 1'048'576, 64));
+            group(std::string(name_of(kind)), kind == Kind::dram ? 2'147'483'648 : 1'048'576, 64, kind));
         found.by_kind.back().kind = kind;
     }
     found.by_name = groups_by_name().groups;

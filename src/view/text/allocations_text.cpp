@@ -48,13 +48,13 @@ std::string name_text(const LiveAllocation& live) {
 }
 
 Text rows_of(const std::vector<LiveAllocation>& allocations, const Style& style) {
-    Table table({{"USED"},
-                 {"REQUESTED", kRight, 2},
-                 {"KIND", kLeft},
+    Table table({bytes_column("USED", 0, style),
+                 bytes_column("REQUESTED", 2, style),
+                 {"KIND", kLeft, 0, 0, Column::KeptPart::beginning, 8},
                  {"DEV", kLeft, 0, 7},
-                 {"ADDRESS"},
-                 {"PID"},
-                 {"AGE", kRight, 1},
+                 {"ADDRESS", kRight, 0, 0, Column::KeptPart::beginning, 10},
+                 pid_column(),
+                 age_column("AGE", 1),
                  {"SET", kLeft, 3, 8},
                  {"NAME", kLeft, 0, 18, Column::KeptPart::end}});
     for (const LiveAllocation& live : allocations) {
@@ -74,13 +74,13 @@ Text allocation_table(const std::vector<LiveAllocation>& allocations, const Styl
 
 Text allocations_text(const AllocationView& view, const Style& style) {
     if (view.processes == 0) {
-        return no_process_text(view.origin, view.inexact);
+        return no_process_text(view.origin, view.inexact, view.hidden, style.bytes);
     }
     Text text;
     text.add(headline(view.origin, format_count(view.total, "live allocation", "live allocations"),
                       view.is_exact()));
     if (view.allocations.empty()) {
-        return text.blank().add("No matching allocations.").add(inexact_text(view.inexact));
+        return text.blank().add("No matching allocations.").add(end_of_list(view, style.bytes));
     }
     text.blank().add(rows_of(view.allocations, style));
     if (view.left_out != 0) {
@@ -90,7 +90,7 @@ Text allocations_text(const AllocationView& view, const Style& style) {
     if (view.next) {
         text.add(fmt::format("Next page: --cursor {}", *view.next));
     }
-    return text.add(legend(view.allocations)).add(inexact_text(view.inexact));
+    return text.add(legend(view.allocations)).add(end_of_list(view, style.bytes));
 }
 
 }  // namespace ttmem::view

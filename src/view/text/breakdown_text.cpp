@@ -34,9 +34,9 @@ Line memory_line(const std::string& title, std::optional<uint64_t> used, std::op
 
 Line memory_line(const std::string& title, const MemoryFigures& memory, const Style& style) {
     const std::string peak =
-        memory.is_known ? fmt::format(", peak {}{}",
-                                      memory.peak_exact ? "" : ">=", format_bytes(memory.peak, style.bytes))
-                        : "";
+        memory.is_known
+            ? fmt::format(", peak {}{}", memory.peak_exact ? "" : ">=", prose_bytes(memory.peak, style.bytes))
+            : "";
     return memory_line(title, memory.is_known ? std::optional(memory.used) : std::nullopt, memory.capacity,
                        peak, style);
 }
@@ -46,7 +46,7 @@ Text worst_core_text(const census::WorstCore& worst, const Style& style) {
         return {};
     }
     const std::string headroom =
-        worst.headroom ? ", headroom " + format_signed_bytes(*worst.headroom, style.bytes) : "";
+        worst.headroom ? ", headroom " + prose_signed_bytes(*worst.headroom, style.bytes) : "";
     return Text().add(memory_line("Total L1", worst.used, worst.capacity, headroom, style));
 }
 
@@ -58,8 +58,12 @@ Text device_breakdown(const DeviceFigures& device, const Style& style) {
     text.add("  Memory Breakdown:");
     text.add(memory_line("DRAM", of(Kind::dram), style));
     text.add(memory_line("L1 Buffers", of(Kind::l1), style));
-    text.add(memory_line("CBs", of(Kind::cb), style));
-    text.add(memory_line("Kernels", of(Kind::kernel), style));
+    // Circular buffers and kernels lie in L1 and have no region of their own.
+    for (const Kind kind : {Kind::cb, Kind::kernel}) {
+        MemoryFigures memory = of(kind);
+        memory.capacity = of(Kind::l1).capacity;
+        text.add(memory_line(kind == Kind::cb ? "CBs" : "Kernels", memory, style));
+    }
     // A region that is not set up has no capacity and no bytes.
     for (const Kind kind : {Kind::l1_small, Kind::trace}) {
         const MemoryFigures& memory = of(kind);
@@ -70,10 +74,17 @@ Text device_breakdown(const DeviceFigures& device, const Style& style) {
     return text.add(worst_core_text(device.l1_worst_core, style));
 }
 
+Line absent_line(uint32_t id) {
+    return Line(fmt::format("Device {}", id), Tone::title)
+        .add(": absent (no process and no driver reports it)");
+}
+
 }  // namespace
 
-Text breakdown_text(const View& view, const Style& style) {
-    if (view.figures.devices.empty()) {
+Text breakdown_text(const View& view, const Style& style) { return monitor_text(view, style, {}); }
+
+Text monitor_text(const View& view, const Style& style, const std::vector<uint32_t>& absent) {
+    if (view.figures.devices.empty() && absent.empty()) {
         return no_process_text(view.origin, view.figures.inexact);
     }
     Text text;
@@ -84,7 +95,14 @@ Text breakdown_text(const View& view, const Style& style) {
     for (const DeviceFigures& device : view.figures.devices) {
         text.blank().add(device_breakdown(device, style));
     }
+    for (const uint32_t id : absent) {
+        text.blank().add(absent_line(id));
+    }
+    if (view.figures.devices.empty()) {
+        return text.add(inexact_text(view.figures.inexact));
+    }
     text.blank().add("Total L1: L1 buffers and one program's circular buffers on the fullest core.");
+    text.add(shared_text(view)).add(missed_text(view.figures.processes_missed));
     return text.add(inexact_text(view.figures.inexact));
 }
 

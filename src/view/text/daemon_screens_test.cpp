@@ -17,6 +17,10 @@ namespace {
 
 using testing::HasSubstr;
 
+Text history_screen(const HistoryView& view, const Style& style) {
+    return history_text(view, {n300(0), n300(1)}, style);
+}
+
 // Times of day are shown in local time.
 struct EventsScreen : testing::Test {
     EventsScreen() {
@@ -24,6 +28,8 @@ struct EventsScreen : testing::Test {
         tzset();
     }
 };
+
+struct HistoryScreen : EventsScreen {};
 
 TEST_F(EventsScreen, HasALinePerEventAndSaysWhatIsMissing) {
     const EventsView none{.origin = origin(), .next = 1, .events = {}};
@@ -33,10 +39,28 @@ TEST_F(EventsScreen, HasALinePerEventAndSaysWhatIsMissing) {
     golden.add("none, 80 columns", events_text(none, {}));
 
     const Text text = events_text(some_events(), {});
-    EXPECT_EQ(text.size(), some_events().events.size() + 1);
-    EXPECT_EQ(text.lines().front().plain(), "(3 earlier events are no longer kept)");
-    EXPECT_THAT(render_plain(text), HasSubstr("  gap: 12 events missed\n"));
+    EXPECT_EQ(text.size(), some_events().events.size() + 3) << "titles, what is not shown, what is not kept";
+    EXPECT_EQ(text.lines()[0].plain(), "TIME              PID  EVENT       KIND      REQUESTED  DEV   NAME");
+    EXPECT_EQ(text.lines()[1].plain(), "Not shown: address. Widen the terminal.");
+    EXPECT_EQ(text.lines()[2].plain(), "(3 earlier events are no longer kept)");
+    EXPECT_THAT(render_plain(text), HasSubstr("  12 events missed\n"));
+    EXPECT_THAT(render_plain(text), HasSubstr("  died  "));
+    EXPECT_THAT(render_plain(text), HasSubstr("  process died\n"));
+    EXPECT_EQ(event_titles({.width = 200}).plain(),
+              "TIME              PID  EVENT       KIND      REQUESTED  DEV      ADDRESS  NAME");
+    EXPECT_EQ(event_lines(some_events(), {}).size(), some_events().events.size() + 1);
     EXPECT_EQ(render_plain(events_text(none, {})), "No events since the daemon started.\n");
+}
+
+TEST_F(EventsScreen, SaysThatOthersHaveEvents) {
+    EventsView view = some_events();
+    view.hidden_events = 3;
+    EXPECT_THAT(render_plain(events_text(view, {})),
+                HasSubstr("Not listed: 3 events of other users' processes.\nTheir users, root"));
+    view.events.clear();
+    view.missed = 0;
+    EXPECT_THAT(render_plain(events_text(view, {})),
+                testing::StartsWith("No events of your processes.\nNot listed: 3 events"));
 }
 
 TEST_F(EventsScreen, OneMissingEventIsSingular) {
@@ -45,7 +69,7 @@ TEST_F(EventsScreen, OneMissingEventIsSingular) {
     view.events[2].count = 1;
     const std::string text = render_plain(events_text(view, {}));
     EXPECT_THAT(text, HasSubstr("(1 earlier event is no longer kept)\n"));
-    EXPECT_THAT(text, HasSubstr("  gap: 1 event missed\n"));
+    EXPECT_THAT(text, HasSubstr("  1 event missed\n"));
 }
 
 TEST_F(EventsScreen, FitsIntoEightyColumns) {
@@ -53,29 +77,73 @@ TEST_F(EventsScreen, FitsIntoEightyColumns) {
     expect_fits_80_columns(long_event_names(), events_text);
 }
 
-TEST(HistoryScreen, HasAChartPerDeviceAndKindThatHeldSomething) {
+TEST_F(HistoryScreen, HasAChartPerDeviceAndKindThatHeldSomething) {
     const HistoryView none{origin(), {}};
     GoldenFile golden(golden_path("history"));
-    add_sizes_and_json(golden, "some", some_history(), history_text);
-    golden.add("some, UTF-8", history_text(some_history(), {.utf8 = true}));
-    add_sizes(golden, "galaxy", galaxy_history(), history_text);
-    golden.add("none, 80 columns", history_text(none, {}));
+    add_sizes_and_json(golden, "some", some_history(), history_screen);
+    golden.add("some, UTF-8", history_screen(some_history(), {.utf8 = true}));
+    golden.add("some, scaled to the highest", history_text(some_history(), {}, {}, HistoryScale::highest));
+    add_sizes(golden, "galaxy", galaxy_history(), history_screen);
+    golden.add("none, 80 columns", history_screen(none, {}));
 
-    EXPECT_EQ(history_text(some_history(), {}).size(), 4u) << "headline, blank, two devices; l1 held nothing";
-    EXPECT_THAT(render_plain(history_text(some_history(), {})), HasSubstr("highest 858.3 MiB"));
-    EXPECT_EQ(render_plain(history_text(none, {})), "No memory has been in use since the daemon started.\n");
-    expect_fits_80_columns(some_history(), history_text);
-    expect_fits_80_columns(galaxy_history(), history_text);
+    EXPECT_EQ(history_screen(some_history(), {}).size(), 7u)
+        << "headline, blank, two devices, the axis, blank, what a full cell is; l1 held nothing";
+    EXPECT_THAT(render_plain(history_screen(some_history(), {})), HasSubstr("highest 858.3 MiB"));
+    EXPECT_EQ(render_plain(history_screen(none, {})),
+              "No memory has been in use since the daemon started.\n");
+    expect_fits_80_columns(some_history(), history_screen);
+    expect_fits_80_columns(galaxy_history(), history_screen);
 }
 
-TEST(HistoryScreen, SaysThatSeriesAreNotKept) {
+// Two devices: one from the beginning, one that came in the middle and whose figures are longer.
+HistoryView late_device() {
+    HistoryView view{origin(), {}};
+    for (const uint32_t device : {0u, 1u}) {
+        SeriesView series{device, Kind::dram, {}};
+        for (uint64_t i = device * 50; i <= 100; ++i) {
+            series.samples.push_back(
+                {kNow - (100 - i) * kSecond, device == 0 ? uint64_t{1'000} : uint64_t{999'000'000}});
+        }
+        view.series.push_back(series);
+    }
+    return view;
+}
+
+TEST_F(HistoryScreen, RowsShareOneAxisWithTimes) {
+    const Text text = history_text(late_device(), {}, {});
+    const std::string first = text.lines()[2].plain();
+    const std::string second = text.lines()[3].plain();
+    const std::string axis = text.lines()[4].plain();
+    EXPECT_EQ(first.find('|'), second.find('|'));
+    EXPECT_EQ(first.rfind('|'), second.rfind('|')) << "also where the figures behind it are longer";
+    const size_t begin = first.find('|') + 1;
+    const size_t width = first.rfind('|') - begin;
+    EXPECT_EQ(first.substr(begin, width), std::string(width, '#'));
+    EXPECT_EQ(second.substr(begin, width / 2), std::string(width / 2, ' ')) << "it was not there yet";
+    EXPECT_EQ(second.substr(begin + width / 2 + 1, 3), "###");
+    EXPECT_EQ(axis.substr(begin, 8), "07:58:20");
+    EXPECT_EQ(axis.size(), begin + width);
+    EXPECT_THAT(axis, testing::EndsWith("08:00:00"));
+}
+
+TEST_F(HistoryScreen, ChartsAreScaledToTheCapacityFirst) {
+    const std::string full_of_highest = render_plain(history_text(late_device(), {}, {}));
+    EXPECT_THAT(full_of_highest, HasSubstr("#"));
+    const std::string of_capacity = render_plain(history_screen(late_device(), {}));
+    EXPECT_THAT(of_capacity, testing::Not(HasSubstr("#"))) << "999 MB of 12.9 GB";
+    EXPECT_THAT(of_capacity, HasSubstr("highest 952.7 MiB (7%)"));
+    EXPECT_THAT(render_plain(history_text(late_device(), {n300(0), n300(1)}, {}, HistoryScale::highest)),
+                HasSubstr("#"));
+}
+
+TEST_F(HistoryScreen, SaysThatSeriesAreNotKept) {
     HistoryView view = some_history();
     view.dropped = 12;
-    EXPECT_THAT(render_plain(history_text(view, {})),
+    EXPECT_THAT(render_plain(history_screen(view, {})),
                 HasSubstr("(12 series are not kept: too many devices)\n"));
     view.series.clear();
     view.dropped = 1;
-    EXPECT_THAT(render_plain(history_text(view, {})),
+    EXPECT_THAT(render_plain(history_screen(view, {})),
                 HasSubstr("(1 series is not kept: too many devices)\n"));
 }
 
@@ -120,6 +188,54 @@ TEST(PostMortemsScreen, HasARowPerProcessThatDied) {
     EXPECT_THAT(text, HasSubstr("... and 3 older ones no longer kept\n"));
     expect_fits_80_columns(several_post_mortems(), post_mortems_text);
     expect_complete_at_any_width(several_post_mortems(), post_mortems_text);
+}
+
+TEST(PostMortemsScreen, SaysHowProcessesEndedAndFoldsEqualRows) {
+    PostMortemListView view{origin(), 0, {}};
+    for (uint32_t pid = 100; pid < 105; ++pid) {
+        view.post_mortems.push_back(summary(pid, "pytest", pid));
+        view.post_mortems.back().ending = census::Ending::exit;
+        view.post_mortems.back().exit_code = pid == 104 ? 1 : 0;
+    }
+    view.post_mortems.push_back(summary(99, "python3", 500));
+    view.post_mortems.back().ending = census::Ending::signal;
+    view.post_mortems.back().signal = 9;
+    view.post_mortems.push_back(summary(98, "bash", 600));
+    view.post_mortems.push_back(summary(97, "sh", 700));
+    view.post_mortems.back().ending = census::Ending::exec;
+    const Style wide{.width = 200};  // all columns fit, so no line names those that do not
+    const Text folded = post_mortem_table(view, wide, EqualRows::folded);
+    EXPECT_EQ(folded.size(), 6u) << "the titles, four alike, and four others";
+    const std::string text = render_plain(folded);
+    EXPECT_THAT(text, testing::ContainsRegex("100 +4 +.*exit 0"));
+    EXPECT_THAT(text, testing::ContainsRegex("104 +- +.*exit 1"));
+    EXPECT_THAT(text, HasSubstr("SIGKILL"));
+    EXPECT_THAT(text, HasSubstr("not known"));
+    EXPECT_THAT(text, HasSubstr("exec"));
+    EXPECT_EQ(post_mortem_table(view, wide).size(), 9u) << "with a cursor, each has its row";
+    expect_fits_80_columns(view, post_mortems_text);
+}
+
+TEST(PostMortemsScreen, SaysWhatOthersHaveAndWhatWasMissed) {
+    PostMortemListView view{origin(), 0, {}};
+    view.hidden_post_mortems = 2;
+    view.processes_missed = 1;
+    const std::string text = render_plain(post_mortems_text(view, {}));
+    EXPECT_THAT(text, HasSubstr("None of your tracked processes has died"));
+    EXPECT_THAT(text,
+                HasSubstr("\nNot listed: 2 post-mortems of other users' processes.\nTheir users, root"));
+    EXPECT_THAT(text, HasSubstr("\nMissed: 1 short-lived process that ended before ttmemd could read it.\n"));
+}
+
+TEST(PostMortemScreen, SaysHowItEnded) {
+    PostMortemView view = post_mortem();
+    EXPECT_THAT(render_plain(post_mortem_text(view, {})), HasSubstr(" ended (how is not known) "));
+    view.post_mortem.summary.ending = census::Ending::exit;
+    view.post_mortem.summary.exit_code = 3;
+    EXPECT_THAT(render_plain(post_mortem_text(view, {})), HasSubstr(" exited with code 3 "));
+    view.post_mortem.summary.ending = census::Ending::signal;
+    view.post_mortem.summary.signal = 11;
+    EXPECT_THAT(render_plain(post_mortem_text(view, {})), HasSubstr(" was ended by signal 11 (SIGSEGV) "));
 }
 
 TEST(PostMortemScreen, ShowsWhatTheProcessHeldAndWhatWasInFlight) {

@@ -5,14 +5,13 @@
 #include <ctime>
 
 #include "view/text/format.hpp"
+#include "view/text/parts.hpp"
 #include "view/text/screens.hpp"
+#include "view/text/table.hpp"
 
 namespace ttmem::view {
 
 namespace {
-
-constexpr size_t kTypeWidth = 10;  // "allocation"
-constexpr size_t kShortestName = 12;
 
 // "14:03:27.042" in local time.
 std::string time_of_day(uint64_t time_ns) {
@@ -26,47 +25,78 @@ std::string time_of_day(uint64_t time_ns) {
 }
 
 std::string type_text(const EventView& event) {
+    using history::RecordType;
+    if (event.type == RecordType::process_started || event.type == RecordType::process_died) {
+        return event.type == RecordType::process_started ? "started" : "died";
+    }
     std::string text(name_of(event.type));
     std::replace(text.begin(), text.end(), '_', ' ');
     return text;
 }
 
-}  // namespace
-
-Line event_line(const EventView& event, const Style& style) {
-    std::string text = fmt::format("{}  {:>7}  {}", time_of_day(event.time_ns), event.pid, type_text(event));
+std::string name_text(const EventView& event) {
+    using history::RecordType;
     if (event.count) {
-        return text + fmt::format(": {} missed", format_count(*event.count, "event", "events"));
+        return format_count(*event.count, "event", "events") + " missed";
     }
-    if (!event.kind && !event.requested) {
-        return text;
+    if (event.type == RecordType::process_started || event.type == RecordType::process_died) {
+        return "process " + type_text(event);
     }
-    text += fmt::format(
-        "{:{}}  {:<8}  {:>10}  {:<4}", "", kTypeWidth - std::min(type_text(event).size(), kTypeWidth),
-        event.kind ? name_of(*event.kind) : "-",
-        event.requested ? format_bytes(*event.requested, style.bytes) : "-", format_ids(event.devices));
-    // Without enough room the address goes first, then the beginning of the name, which says less than its end.
-    std::string name = event.name.value_or("");
-    std::string more = event.address ? fmt::format("at {:#x}", *event.address) : "";
-    if (event.kernel_type) {
-        more = "(" + *event.kernel_type + ")";
-    }
-    if (event.adds_bytes == false) {
-        more = "adds no bytes";
-    }
-    const size_t taken = display_width(text) + 2;
-    const size_t left = style.width > taken + kShortestName ? style.width - taken : kShortestName;
-    if (style.cut && display_width(name) + display_width(more) + 2 > left) {
-        more = name.empty() ? more : "";
-        name = cut_beginning(name, left);
-    }
-    for (const std::string& part : {name, more}) {
-        text += part.empty() ? "" : "  " + part;
-    }
-    return text;
+    std::string text = event.name.value_or("");
+    const std::string more = event.adds_bytes == false ? "(adds no bytes)"
+                             : event.kernel_type       ? "(" + *event.kernel_type + ")"
+                                                       : "";
+    text += (text.empty() || more.empty() ? "" : " ") + more;
+    return text.empty() ? "-" : text;
 }
 
-Text events_text(const EventsView& view, const Style& style) {
+Column left_column(std::string title, size_t room) {
+    return {std::move(title), kLeft, 0, 0, Column::KeptPart::beginning, room};
+}
+
+// The titles, and one line per event. Tables of single events are aligned with each other.
+Text event_table(const std::vector<EventView>& events, const Style& style) {
+    Table table({left_column("TIME", 12),
+                 pid_column(),
+                 left_column("EVENT", 10),
+                 left_column("KIND", 8),
+                 bytes_column("REQUESTED", 0, style),
+                 {"DEV", kLeft, 0, 4, Column::KeptPart::beginning, 4},
+                 {"ADDRESS", kRight, 1, 0, Column::KeptPart::beginning, 10},
+                 {"NAME", kLeft, 0, 12, Column::KeptPart::end}});
+    table.align_with_others();
+    for (const EventView& event : events) {
+        table.add({time_of_day(event.time_ns), std::to_string(event.pid), type_text(event),
+                   event.kind ? std::string(name_of(*event.kind)) : "-",
+                   event.requested ? format_bytes(*event.requested, style.bytes) : "-",
+                   format_ids(event.devices), event.address ? fmt::format("{:#x}", *event.address) : "-",
+                   name_text(event)});
+    }
+    return table.text(style);
+}
+
+Style without_notes(Style style) {
+    style.names_left_out = false;
+    return style;
+}
+
+}  // namespace
+
+std::string hidden_events_line(uint64_t events) {
+    return events == 0 ? "" : format_count(events, "event", "events") + " of other users' processes";
+}
+
+Line event_titles(const Style& style) {
+    const Text table = event_table({}, without_notes(style));
+    return table.empty() ? Line() : table.lines().front();
+}
+
+Line event_line(const EventView& event, const Style& style) {
+    const Text table = event_table({event}, without_notes(style));
+    return table.empty() ? Line() : table.lines().back();
+}
+
+Text event_lines(const EventsView& view, const Style& style) {
     Text text;
     if (view.missed != 0) {
         text.add(fmt::format("({} no longer kept)",
@@ -75,7 +105,22 @@ Text events_text(const EventsView& view, const Style& style) {
     for (const EventView& event : view.events) {
         text.add(event_line(event, style));
     }
-    return text.empty() ? text.add("No events since the daemon started.") : text;
+    return text;
+}
+
+Text events_text(const EventsView& view, const Style& style) {
+    if (view.missed == 0 && view.events.empty() && view.hidden_events == 0) {
+        return Text().add("No events since the daemon started.");
+    }
+    if (view.events.empty() && view.hidden_events != 0) {
+        return event_lines(view, style)
+            .add("No events of your processes.")
+            .add(hidden_text(hidden_events_line(view.hidden_events)));
+    }
+    // Titles and notes of the table come first: with --follow, more events come after the last one.
+    return event_table({}, style)
+        .add(event_lines(view, style))
+        .add(hidden_text(hidden_events_line(view.hidden_events)));
 }
 
 }  // namespace ttmem::view

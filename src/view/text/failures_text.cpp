@@ -18,11 +18,15 @@ std::string bytes_or_dash(const std::optional<uint64_t>& bytes, const Style& sty
     return bytes ? format_bytes(*bytes, style.bytes) : "-";
 }
 
+std::string amount_text(const std::optional<uint64_t>& bytes, const Style& style) {
+    return bytes ? prose_bytes(*bytes, style.bytes) : "an unknown amount";
+}
+
 std::vector<std::string> out_of_memory_lines(const FailureFigures& failure, const Style& style) {
-    return {fmt::format("{} requested, {} needed in each bank", bytes_or_dash(failure.requested, style),
-                        bytes_or_dash(failure.needed, style)),
-            fmt::format("each bank has {} free, {} in one block", bytes_or_dash(failure.free, style),
-                        bytes_or_dash(failure.largest_free, style))};
+    return {fmt::format("{} requested, {} needed in each bank", amount_text(failure.requested, style),
+                        amount_text(failure.needed, style)),
+            fmt::format("each bank has {} free, {} in one block", amount_text(failure.free, style),
+                        amount_text(failure.largest_free, style))};
 }
 
 std::vector<std::string> clash_lines(const FailureFigures& failure, const Style& style) {
@@ -33,7 +37,7 @@ std::vector<std::string> clash_lines(const FailureFigures& failure, const Style&
                     failure.core ? failure.core->y : 0),
         fmt::format("the lowest L1 buffer starts at {:#x}", failure.lowest_buffer.value_or(0))};
     if (failure.blocker) {
-        lines.back() += fmt::format(" and has {}:", format_bytes(failure.blocker->used, style.bytes));
+        lines.back() += fmt::format(" and has {}:", prose_bytes(failure.blocker->used, style.bytes));
         lines.push_back(failure.blocker->name.empty() ? fmt::format("buffer {}", failure.blocker->owner)
                                                       : failure.blocker->name);
     }
@@ -89,6 +93,9 @@ Text failure_table(const std::vector<FailureFigures>& failures, const Style& sty
 }
 
 std::string count_text(const census::FailureCounts& counts) {
+    if (!counts.is_known) {
+        return "not known for one device: not all failures are kept";
+    }
     std::vector<std::string> parts;
     if (counts.out_of_memory != 0) {
         parts.push_back(
@@ -105,7 +112,7 @@ std::string count_text(const census::FailureCounts& counts) {
 
 Text failures_text(const FailureView& view, const Style& style) {
     if (view.processes == 0) {
-        return no_process_text(view.origin, {});
+        return no_process_text(view.origin, view.inexact, view.hidden, style.bytes);
     }
     Text text;
     text.add(host_line(view.origin, format_count(view.total, "failure", "failures")));
@@ -124,7 +131,7 @@ Text failures_text(const FailureView& view, const Style& style) {
     for (const census::FailureCounts& counts : view.counts) {
         text.add(fmt::format("  process {}: {}", counts.pid, count_text(counts)));
     }
-    return text;
+    return text.add(end_of_list(view, style.bytes));
 }
 
 }  // namespace ttmem::view

@@ -39,8 +39,19 @@ std::string format_signed_bytes(int64_t bytes, bool exact) {
     return bytes < 0 ? fmt::format("-{}", format_bytes(0 - amount, exact)) : format_bytes(amount, exact);
 }
 
+std::string prose_bytes(uint64_t bytes, bool exact) {
+    return format_bytes(bytes, exact) + (exact ? " B" : "");
+}
+
+std::string prose_signed_bytes(int64_t bytes, bool exact) {
+    return format_signed_bytes(bytes, exact) + (exact ? " B" : "");
+}
+
 std::string format_age(uint64_t ns) {
     const uint64_t seconds = ns / 1'000'000'000;
+    if (seconds == 0 && ns != 0) {
+        return ns < 1'000'000 ? "<1ms" : fmt::format("{}ms", ns / 1'000'000);
+    }
     if (seconds < 60) {
         return fmt::format("{}s", seconds);
     }
@@ -69,9 +80,10 @@ std::string format_bar(uint64_t part, std::optional<uint64_t> whole, size_t widt
     const size_t inner = width - 2;
     const auto share = static_cast<long double>(part) / static_cast<long double>(*whole);
     auto filled = part >= *whole ? inner : static_cast<size_t>(share * static_cast<long double>(inner));
-    filled = std::max<size_t>(filled, part != 0 ? 1 : 0);
     assert(filled <= inner);
-    return fmt::format("[{}{}]", std::string(filled, '#'), std::string(inner - filled, '.'));
+    const std::string first = filled == 0 && part != 0 ? "-" : "";  // less than one cell
+    return fmt::format("[{}{}{}]", std::string(filled, '#'), first,
+                       std::string(inner - filled - first.size(), '.'));
 }
 
 std::string format_ids(const std::vector<uint32_t>& ids) {
@@ -106,6 +118,26 @@ size_t display_width(std::string_view text) {
         text.remove_prefix(character.bytes);
     }
     return width;
+}
+
+std::vector<std::string> wrap_words(std::string_view text, size_t width) {
+    constexpr std::string_view kIndent = "  ";
+    std::vector<std::string> lines = {""};
+    while (!text.empty()) {
+        const size_t end = std::min(text.find(' '), text.size());
+        const std::string_view word = text.substr(0, end);
+        std::string& line = lines.back();
+        const bool is_first = line.empty() || line == kIndent;
+        if (is_first) {
+            line += word;
+        } else if (display_width(line) + 1 + display_width(word) <= width) {
+            line += " " + std::string(word);
+        } else {
+            lines.push_back(std::string(kIndent) + std::string(word));
+        }
+        text.remove_prefix(std::min(end + 1, text.size()));
+    }
+    return lines;
 }
 
 std::string cut_end(std::string_view text, size_t width) {

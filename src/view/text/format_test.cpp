@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "view/text/format.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <limits>
@@ -9,6 +10,18 @@ namespace ttmem::view {
 namespace {
 
 constexpr uint64_t kMost = std::numeric_limits<uint64_t>::max();
+
+TEST(Format, SentencesKeepTheUnitOfPlainBytes) {
+    EXPECT_EQ(prose_bytes(14'753'792, false), "14.1 MiB");
+    EXPECT_EQ(prose_bytes(14'753'792, true), "14753792 B");
+    EXPECT_EQ(prose_signed_bytes(-64, true), "-64 B");
+}
+
+TEST(Format, WordsAreWrappedAndFurtherLinesIndented) {
+    EXPECT_THAT(wrap_words("one two three", 8), testing::ElementsAre("one two", "  three"));
+    EXPECT_THAT(wrap_words("one two three", 80), testing::ElementsAre("one two three"));
+    EXPECT_THAT(wrap_words("averylongword x", 4), testing::ElementsAre("averylongword", "  x"));
+}
 
 TEST(Format, BytesHaveOneDecimalAndABinaryUnit) {
     EXPECT_EQ(format_bytes(0), "0 B");
@@ -41,6 +54,9 @@ TEST(Format, BytesBelowZeroHaveASign) {
 TEST(Format, AgesHaveTwoUnitsAtMost) {
     constexpr uint64_t kSecond = 1'000'000'000;
     EXPECT_EQ(format_age(0), "0s");
+    EXPECT_EQ(format_age(999'999), "<1ms");
+    EXPECT_EQ(format_age(350'900'000), "350ms");
+    EXPECT_EQ(format_age(kSecond), "1s");
     EXPECT_EQ(format_age(59 * kSecond), "59s");
     EXPECT_EQ(format_age(200 * kSecond), "3m20s");
     EXPECT_EQ(format_age(18'420 * kSecond), "5h07m");
@@ -55,7 +71,9 @@ TEST(Format, OnlyAFullWholeIsAHundredPercentAndOnlyAnEmptyOneIsZero) {
     EXPECT_EQ(format_percent(1000, 1000), "100%");
     EXPECT_EQ(format_percent(1300, 1000), "130%");
     EXPECT_EQ(format_bar(0, 1000, 10), "[........]");
-    EXPECT_EQ(format_bar(1, 1000, 10), "[#.......]");
+    EXPECT_EQ(format_bar(1, 1000, 10), "[-.......]") << "less than one cell is no full cell";
+    EXPECT_EQ(format_bar(124, 1000, 10), "[-.......]");
+    EXPECT_EQ(format_bar(125, 1000, 10), "[#.......]");
     EXPECT_EQ(format_bar(999, 1000, 10), "[#######.]");
     EXPECT_EQ(format_bar(1000, 1000, 10), "[########]");
     EXPECT_EQ(format_bar(kMost, 1, 10), "[########]");

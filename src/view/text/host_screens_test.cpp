@@ -42,6 +42,15 @@ size_t lines_that_start_with(const Text& text, const std::string& start) {
     }));
 }
 
+TEST(Breakdown, ShowsAChosenDeviceThatIsNotThereAsAbsent) {
+    View view;
+    view.origin.host = "quietbox";
+    EXPECT_EQ(render_plain(monitor_text(view, {}, {7})),
+              "quietbox: 0 devices, 0 tracked processes, figures exact\n"
+              "\n"
+              "Device 7: absent (no process and no driver reports it)\n");
+}
+
 TEST(StatusScreen, HasARowPerDeviceAndTheFullestCoreOfEach) {
     GoldenFile golden(golden_path("status"));
     for (const auto& [name, view] : hosts()) {
@@ -69,7 +78,47 @@ TEST(PsScreen, HasARowPerProcessAndGroupOfEqualDevices) {
             EXPECT_THAT(render_plain(text), HasSubstr(std::to_string(process.pid) + "  ")) << name;
         }
     }
-    EXPECT_THAT(render_plain(ps_text(t3000(), {})), HasSubstr("python3       0-7  "));
+    EXPECT_THAT(render_plain(ps_text(t3000(), {})), HasSubstr("0-7  "));
+}
+
+TEST(PsScreen, NamesTheColumnsThatDoNotFitAndShowsThemInAPipe) {
+    EXPECT_THAT(
+        render_plain(ps_text(t3000(), {})),
+        HasSubstr("\nNot shown: state, kernel, source, trace, l1_small, rss, container. Widen the\n"));
+    const std::string piped = render_plain(ps_text(with_driver(), {.cut = false}));
+    for (const char* title : {"L1_SMALL", "TRACE", "KERNEL", "AGE", "STATE", "SOURCE", "RSS", "CONTAINER"}) {
+        EXPECT_THAT(piped, HasSubstr(title));
+    }
+    EXPECT_THAT(piped, Not(HasSubstr("Not shown")));
+    EXPECT_THAT(piped, HasSubstr("docker 3f2a1b4c5d6e, pid 17 inside"));
+}
+
+TEST(PsScreen, HasTheSameColumnsWhateverTheProcessesHold) {
+    const auto titles = [](const View& view) {
+        const std::string line = ps_text(view, {}).lines()[2].plain();
+        std::string words;
+        for (const char c : line) {
+            words += c != ' ' || words.empty() || words.back() != ' ' ? std::string(1, c) : "";
+        }
+        return words;
+    };
+    const std::string usual = titles(one_device());
+    for (const View& view : {t3000(), galaxy(), full(), with_driver(), long_names(), nothing_allocated()}) {
+        EXPECT_EQ(titles(view).substr(titles(view).find("PID")), usual.substr(usual.find("PID")));
+    }
+}
+
+TEST(PsScreen, ShowsTheChosenColumns) {
+    ColumnChoice choice{{"pid", "dram", "rss"}, {}};
+    View view = one_device();
+    view.figures.processes[0].resident_bytes = 123'000'000;
+    EXPECT_THAT(render_plain(ps_text(view, {.columns = &choice})),
+                HasSubstr("\n PID     DRAM        RSS\n4711  5.4 GiB  117.3 MiB\n"));
+}
+
+TEST(StatusScreen, WithPlainBytesTheCountStays) {
+    EXPECT_THAT(render_plain(status_text(galaxy(), {.bytes = true})), HasSubstr("  COUNT\n"));
+    EXPECT_THAT(render_plain(status_text(galaxy(), {.bytes = true})), HasSubstr("\nNot shown: capacity."));
 }
 
 TEST(BreakdownScreen, HasABarPerKindOfMemoryOfEachDevice) {
@@ -138,11 +187,36 @@ TEST(StatusScreen, SingularAndPluralOfDevicesWithUnknownKinds) {
     EXPECT_THAT(render_plain(status_text(view, {})), HasSubstr("Unknown for devices 2,3: "));
 }
 
+TEST(StatusScreen, SaysHowManyProcessesWereMissed) {
+    View view = one_device();
+    for (const auto& as_text : {status_text, ps_text, breakdown_text}) {
+        view.figures.processes_missed = 3;
+        EXPECT_THAT(
+            render_plain(as_text(view, {})),
+            HasSubstr("\nMissed: 3 short-lived processes that ended before ttmemd could read them.\n"));
+        view.figures.processes_missed = 0;
+        EXPECT_THAT(render_plain(as_text(view, {})), Not(HasSubstr("Missed")));
+    }
+}
+
+TEST(StatusScreen, MoreThanAllOfAChipIsThatOfSeveralAllocators) {
+    View view = one_device();
+    EXPECT_THAT(render_plain(status_text(view, {})), Not(HasSubstr("several allocators")));
+    census::MemoryFigures& dram = view.figures.devices[0].memory[index_of(Kind::dram)];
+    dram.used = *dram.capacity + 1;
+    dram.peak = dram.used;
+    for (const auto& as_text : {status_text, breakdown_text}) {
+        EXPECT_THAT(
+            render_plain(as_text(view, {})),
+            HasSubstr("\nMore than 100% of dram on device 0: several allocators share the memory.\n"));
+    }
+}
+
 TEST(InexactText, NamesTheCountOnlyIfItIsAboveOne) {
     View view = one_device();
-    view.figures.inexact = {{4711, census::Reason::not_listed, 1}, {4712, census::Reason::double_free, 3}};
+    view.figures.inexact = {{4711, census::Reason::settling, 1}, {4712, census::Reason::double_free, 3}};
     const std::string text = render_plain(status_text(view, {}));
-    EXPECT_THAT(text, HasSubstr("  process 4711: another user's process: not listed\n"));
+    EXPECT_THAT(text, HasSubstr("  process 4711: settling: events were recorded meanwhile\n"));
     EXPECT_THAT(text, HasSubstr("  process 4712: double free (3)\n"));
 }
 

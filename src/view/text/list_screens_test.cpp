@@ -15,6 +15,7 @@ using testing::HasSubstr;
 using testing::Not;
 
 Text whole_map(const MapView& view, const Style& style) { return map_text(view, style); }
+Text all_cores(const CoreView& view, const Style& style) { return cores_text(view, style); }
 
 TEST(AllocationsScreen, HasARowPerAllocationAndExplainsItsMarks) {
     const AllocationView none{.origin = origin(), .inexact = {}, .processes = 2, .allocations = {}};
@@ -57,7 +58,13 @@ TEST(GroupsScreen, HasARowPerGroupWithItsKeyLast) {
 
     EXPECT_THAT(render_plain(groups_text(groups_by_name(), {})), HasSubstr("  decoder.0/kv_cache\n"));
     EXPECT_THAT(render_plain(groups_text(groups_by_name(), {})),
-                HasSubstr("\nBytes per device; a mesh allocation counts once.\n"));
+                HasSubstr("\nSUM: bytes over all devices; a mesh allocation counts on each of them.\n"));
+    EXPECT_THAT(render_plain(groups_text(groups_by_name(), {})), testing::ContainsRegex("DRAM SUM +L1 SUM"));
+    EXPECT_THAT(render_plain(groups_text(groups_by_device(), {})), Not(HasSubstr(" SUM")));
+    GroupView on_one = groups_by_name();
+    on_one.device = 3;
+    EXPECT_THAT(render_plain(groups_text(on_one, {})), HasSubstr("\nBytes on device 3.\n"));
+    EXPECT_THAT(render_plain(groups_text(on_one, {})), Not(HasSubstr(" SUM")));
     EXPECT_THAT(render_plain(groups_text(groups_by_device(), {})), HasSubstr("\nBytes on that device.\n"));
 }
 
@@ -79,6 +86,8 @@ TEST(MapScreen, ShowsEveryBankAsAPictureAndAsBlocksByAddress) {
     GoldenFile golden(golden_path("map"));
     add_sizes(golden, "dram", *from_json<MapView>(to_json(dram_map())), whole_map);
     golden.add("dram, json", to_json(dram_map()));
+    add_sizes_and_json(golden, "l1", l1_map(), whole_map);
+    add_sizes(golden, "cb", cb_map(), whole_map);
     add_sizes(golden, "unknown", unknown_map(), whole_map);
     add_sizes(golden, "long_names", long_map_names(), whole_map);
     add_sizes(golden, "galaxy", galaxy_map(), whole_map);
@@ -102,6 +111,71 @@ TEST(MapScreen, OneDeviceAndOneBankAreSingular) {
     const std::string text = render_plain(map_text(view, {}));
     EXPECT_THAT(text, HasSubstr("dram of device 3: process 4711"));
     EXPECT_THAT(text, HasSubstr("1 bank of "));
+}
+
+TEST(MapScreen, OfL1DrawsCircularBuffersAndListsTheirPrograms) {
+    const std::string text = render_plain(map_text(l1_map(), {}));
+    for (const char* part : {"core 3,4 (fullest): circular buffers up to 0x5e280, headroom 630.2 KiB\n",
+                             "12 circular buffers are not on this core ('--core X,Y' shows another)\n",
+                             "457.1 KiB used by buffers, 273.4 KiB by circular buffers",
+                             "[ccccccccccccccc+....", "(7 circular buffers) decoder.0/ttnn::matmul\n",
+                             "     17    5  273.4 KiB  0x5e280  decoder.0/ttnn::matmul\n",
+                             "      -    2    8.0 KiB  0x1bcc0  -\n"}) {
+        EXPECT_THAT(text, HasSubstr(part));
+    }
+    MapView view = l1_map();
+    view.maps[0].core->is_asked = true;
+    view.maps[0].core->cb_top.reset();
+    EXPECT_THAT(render_plain(map_text(view, {})), HasSubstr("core 3,4 (as requested): no circular buffers"));
+}
+
+TEST(MapScreen, OfCircularBuffersNamesTheProgramAndAClash) {
+    const std::string text = render_plain(map_text(cb_map(), {}));
+    for (const char* part :
+         {"circular buffers of program 17 (decoder.0/ttnn::matmul) of devices 0-3: ", "headroom -64 B\n",
+          "clash: circular buffers reach into L1 buffers\n",
+          "with 1 circular buffer whose cores are not known\n", " to the lowest buffer at 0xfbb70\n",
+          "[cccccccccccccccccc", "... and 3 more programs, none higher",
+          "... and 1 circular buffer in no map: too many to list\n"}) {
+        EXPECT_THAT(text, HasSubstr(part));
+    }
+}
+
+TEST(MapScreen, ShowsFragmentationAndListsTheFreeBlocksLargestFirst) {
+    EXPECT_THAT(render_plain(map_text(dram_map(), {})),
+                HasSubstr("fragmentation: 25% of the free bytes are not in the largest block\n"
+                          "2 free blocks: 293.0 KiB at 0x1aaea0, 97.7 KiB at 0x17a160\n"));
+    MapView many = dram_map();
+    for (uint64_t i = 0; i < 10; ++i) {
+        many.maps[0].blocks.push_back(gap(0x200000 + i * 0x1000, 0x100 + i));
+    }
+    const std::string text = render_plain(map_text(many, {}, 1));
+    EXPECT_THAT(text, HasSubstr("12 free blocks:"));
+    EXPECT_THAT(text, HasSubstr("and 4 smaller\n"));
+}
+
+TEST(MapScreen, SentencesKeepTheirUnitsWithPlainBytes) {
+    const std::string text = render_plain(map_text(dram_map(), {.bytes = true}));
+    EXPECT_THAT(text, HasSubstr("12 identical banks of 1000000 B, from"));
+    EXPECT_THAT(text, HasSubstr("per bank: 600000 B used, 400000 B free, 300000 B in one block\n"));
+}
+
+TEST(CoresScreen, ListsTheCoresWithTheLeastHeadroomFirst) {
+    GoldenFile golden(golden_path("cores"));
+    add_sizes_and_json(golden, "some", some_cores(), all_cores);
+    golden.add("limited to 2 cores, 80 columns", cores_text(some_cores(), {}, 2));
+    CoreView unknown = some_cores();
+    unknown.grid.size.reset();
+    unknown.grid.cores.clear();
+    golden.add("unknown grid, 80 columns", cores_text(unknown, {}));
+    golden.add("no process, 80 columns",
+               cores_text({.origin = origin(), .inexact = {}, .device = 0, .grid = {}}, {}));
+
+    const Text text = cores_text(some_cores(), {}, 2);
+    EXPECT_THAT(text.lines()[3].plain(), testing::StartsWith(" 2,1  0x16f980 "));
+    EXPECT_THAT(render_plain(text), HasSubstr("... and 4 more cores, none with less headroom"));
+    EXPECT_THAT(render_plain(text), HasSubstr("2 circular buffers are on no core of this list"));
+    expect_fits_80_columns(some_cores(), all_cores);
 }
 
 TEST(FailuresScreen, HasARowPerFailureAndDetailsOfEach) {
@@ -131,6 +205,35 @@ TEST(WhyScreen, ListsTheHoldersOfTheMemoryThatRanOut) {
     EXPECT_THAT(text, HasSubstr("  (no name)\n"));
 }
 
+// Another user has two processes.
+Hidden two_hidden() {
+    Hidden hidden;
+    hidden.processes = 2;
+    hidden.memory[index_of(Kind::dram)].used = 5'368'709'120;
+    hidden.memory[index_of(Kind::l1)].used = 1'048'576;
+    return hidden;
+}
+
+TEST(ListScreens, SayWhatBelongsToOthersAndWhoSeesIt) {
+    const std::string hidden =
+        "\nNot listed: 2 processes of other users, with 5.0 GiB of dram, 1.0 MiB of l1.\n"
+        "Their users, root (sudo ttmem ...) and members of the group ttmem see them.\n";
+    const auto expect_hidden = [&](auto view, const auto& as_text) {
+        view.hidden = two_hidden();
+        view.inexact = {{1, census::Reason::not_listed, 1}, {2, census::Reason::not_listed, 1}};
+        EXPECT_THAT(render_plain(as_text(view, Style{})), HasSubstr(hidden));
+        view.processes = 0;
+        const std::string none = render_plain(as_text(view, Style{}));
+        EXPECT_THAT(none, HasSubstr(": no tracked process of yours\n"));
+        EXPECT_THAT(none, HasSubstr(hidden));
+    };
+    expect_hidden(several_allocations(), allocations_text);
+    expect_hidden(groups_by_name(), groups_text);
+    expect_hidden(several_programs(), programs_text);
+    expect_hidden(dram_map(), whole_map);
+    expect_hidden(several_failures(), failures_text);
+}
+
 TEST(ListScreens, FitIntoEightyColumns) {
     expect_fits_80_columns(several_allocations(), allocations_text);
     expect_fits_80_columns(groups_by_name(), groups_text);
@@ -138,7 +241,7 @@ TEST(ListScreens, FitIntoEightyColumns) {
     expect_fits_80_columns(groups_by_thread(), groups_text);
     expect_fits(below_headline(programs_text(several_programs(), {})), 80);
     expect_fits(below_headline(failures_text(several_failures(), {})), 80);
-    for (const MapView& view : {dram_map(), galaxy_map(), long_map_names()}) {
+    for (const MapView& view : {dram_map(), l1_map(), cb_map(), galaxy_map(), long_map_names()}) {
         expect_fits_80_columns(view, whole_map);
     }
     for (const WhyView& view : {some_why(), long_why_names()}) {

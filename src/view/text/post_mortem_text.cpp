@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <csignal>
+#include <cstring>
+#include <string>
+#include <utility>
+#include <vector>
+
 #include "census/arithmetic.hpp"
 #include "view/text/format.hpp"
 #include "view/text/parts.hpp"
@@ -54,29 +60,104 @@ Text in_flight_text(const PostMortem& found) {
 
 }  // namespace
 
-Text post_mortem_table(const PostMortemListView& view, const Style& style) {
-    Table table({{"DIED"},
-                 {"PID"},
-                 {"USER", kLeft, 0, 5},
-                 {"COMMAND", kLeft, 0, 10},
-                 {"DEV", kLeft, 0, 5},
-                 {"DRAM"},
-                 {"L1"},
-                 {"CB", kRight, 4},
-                 {"KERNEL", kRight, 5},
-                 {"COUNT"},
-                 {"FAILURES", kRight, 2},
-                 {"EXACT", kLeft}});
-    for (const PostMortemSummary& summary : view.post_mortems) {
-        std::vector<Line> row = {format_age(difference(view.origin.time_ns, summary.died_ns)),
-                                 std::to_string(summary.process.pid), summary.process.user,
-                                 summary.process.comm, format_ids(ids_of(summary))};
-        for (const Kind kind : {Kind::dram, Kind::l1, Kind::cb, Kind::kernel}) {
-            row.emplace_back(format_bytes(used_on_all_devices(summary, kind), style.bytes));
+std::string hidden_line(const PostMortemListView& view) {
+    return view.hidden_post_mortems == 0
+               ? ""
+               : format_count(view.hidden_post_mortems, "post-mortem", "post-mortems") +
+                     " of other users' processes";
+}
+
+std::string ending_text(const PostMortemSummary& summary) {
+    switch (summary.ending) {
+        case census::Ending::exec:
+            return "exec";
+        case census::Ending::exit:
+            return fmt::format("exit {}", summary.exit_code.value_or(0));
+        case census::Ending::signal: {
+            const char* name = sigabbrev_np(summary.signal.value_or(0));
+            return name != nullptr ? fmt::format("SIG{}", name)
+                                   : fmt::format("signal {}", summary.signal.value_or(0));
         }
-        row.emplace_back(std::to_string(summary.allocations));
-        row.emplace_back(std::to_string(summary.failures));
-        row.emplace_back(summary.exact ? "yes" : "no", summary.exact ? Tone::plain : Tone::warn);
+        case census::Ending::not_known:
+            break;
+    }
+    return "not known";
+}
+
+namespace {
+
+std::string ending_sentence(const PostMortemSummary& summary) {
+    switch (summary.ending) {
+        case census::Ending::exec:
+            return "executed another program";
+        case census::Ending::exit:
+            return fmt::format("exited with code {}", summary.exit_code.value_or(0));
+        case census::Ending::signal:
+            return fmt::format("was ended by signal {} ({})", summary.signal.value_or(0),
+                               ending_text(summary));
+        case census::Ending::not_known:
+            break;
+    }
+    return "ended (how is not known)";
+}
+
+// The row without time and pid.
+std::vector<Line> row_of(const PostMortemSummary& summary, const Style& style) {
+    std::vector<Line> row = {summary.process.user, summary.process.comm, format_ids(ids_of(summary)),
+                             ending_text(summary)};
+    for (const Kind kind : {Kind::dram, Kind::l1, Kind::cb, Kind::kernel}) {
+        row.emplace_back(format_bytes(used_on_all_devices(summary, kind), style.bytes));
+    }
+    row.emplace_back(std::to_string(summary.allocations));
+    row.emplace_back(std::to_string(summary.failures));
+    row.emplace_back(summary.exact ? "yes" : "no", summary.exact ? Tone::plain : Tone::warn);
+    return row;
+}
+
+// Post-mortems with equal rows.
+struct EqualPostMortems {
+    const PostMortemSummary* last = nullptr;
+    std::vector<Line> row;
+    uint64_t number = 1;
+};
+
+std::vector<EqualPostMortems> rows_of(const PostMortemListView& view, const Style& style, EqualRows equal) {
+    std::vector<EqualPostMortems> rows;
+    for (const PostMortemSummary& summary : view.post_mortems) {
+        std::vector<Line> row = row_of(summary, style);
+        if (equal == EqualRows::folded && !rows.empty() && rows.back().row == row) {
+            ++rows.back().number;
+        } else {
+            rows.push_back({&summary, std::move(row)});
+        }
+    }
+    return rows;
+}
+
+}  // namespace
+
+Text post_mortem_table(const PostMortemListView& view, const Style& style, EqualRows equal) {
+    const std::vector<EqualPostMortems> rows = rows_of(view, style, equal);
+    const bool is_folded = rows.size() != view.post_mortems.size();
+    std::vector<Column> columns = {{"DIED"}, {"PID"}};
+    if (is_folded) {
+        columns.push_back({"ALIKE"});
+    }
+    for (Column column :
+         {Column{"USER", kLeft, 0, 5}, Column{"COMMAND", kLeft, 0, 10}, Column{"DEV", kLeft, 0, 5},
+          Column{"ENDING", kLeft}, Column{sum_title("DRAM")}, Column{sum_title("L1"), kRight, 1},
+          Column{sum_title("CB"), kRight, 4}, Column{sum_title("KERNEL"), kRight, 5},
+          Column{"LIVE", kRight, 2}, Column{"FAILURES", kRight, 3}, Column{"EXACT", kLeft}}) {
+        columns.push_back(std::move(column));
+    }
+    Table table(std::move(columns));
+    for (const EqualPostMortems& one : rows) {
+        std::vector<Line> row = {format_age(difference(view.origin.time_ns, one.last->died_ns)),
+                                 std::to_string(one.last->process.pid)};
+        if (is_folded) {
+            row.emplace_back(one.number == 1 ? "-" : std::to_string(one.number));
+        }
+        row.insert(row.end(), one.row.begin(), one.row.end());
         table.add(std::move(row));
     }
     return table.text(style);
@@ -89,18 +170,26 @@ Text post_mortems_text(const PostMortemListView& view, const Style& style) {
                                                                              "post-mortem", "post-mortems")));
     text.blank();
     if (view.post_mortems.empty()) {
-        return text.add(
-            Text("No tracked process has died while the daemon was running. When one does, this\n"
-                 "list shows what it held.\n"));
+        text.add(view.hidden_post_mortems == 0
+                     ? Text("No tracked process has died while the daemon was running. When one does, this\n"
+                            "list shows what it held.\n")
+                     : Text("None of your tracked processes has died while the daemon was running.\n"));
+        return text.add(missed_text(view.processes_missed)).add(hidden_below(hidden_line(view)));
     }
-    text.add(post_mortem_table(view, style));
+    text.add(post_mortem_table(view, style, EqualRows::folded));
+    if (view.left_out() != 0) {
+        text.add(fmt::format("... and {} earlier ('--limit 0' shows all)", view.left_out()));
+    }
     if (view.dropped != 0) {
         text.add(
             fmt::format("... and {} no longer kept", format_count(view.dropped, "older one", "older ones")));
     }
-    return text.add(
-        Text("\nUsed bytes at death, summed over the devices of a process.\n"
-             "'ttmem post-mortem PID' shows one process in detail.\n"));
+    text.add(missed_text(view.processes_missed));
+    text.add(
+        Text("\nSUM: used bytes at death, over all devices of a process. LIVE: allocations.\n"
+             "ALIKE: the number of processes with equal rows. ENDING: not known until the\n"
+             "parent has waited for it. 'ttmem post-mortem PID' shows one process in detail.\n"));
+    return text.add(hidden_below(hidden_line(view)));
 }
 
 Text post_mortem_text(const PostMortemView& view, const Style& style) {
@@ -108,12 +197,11 @@ Text post_mortem_text(const PostMortemView& view, const Style& style) {
     const PostMortemSummary& summary = found.summary;
     const census::ProcessFigures& process = summary.process;
     Text text;
-    text.add(
-        headline(view.origin,
-                 fmt::format("process {} ({}) of {} {} {} ago", process.pid, process.comm, process.user,
-                             summary.ending == census::Ending::exec ? "executed another program" : "died",
-                             format_age(difference(view.origin.time_ns, summary.died_ns))),
-                 summary.exact));
+    text.add(headline(
+        view.origin,
+        fmt::format("process {} ({}) of {} {} {} ago", process.pid, process.comm, process.user,
+                    ending_sentence(summary), format_age(difference(view.origin.time_ns, summary.died_ns))),
+        summary.exact));
     const std::string held =
         summary.allocations == 0
             ? "nothing"
@@ -122,12 +210,12 @@ Text post_mortem_text(const PostMortemView& view, const Style& style) {
     text.blank().add(fmt::format("It ran for {} and held {}.",
                                  format_age(difference(summary.died_ns, process.start_time_ns)), held));
     if (!found.by_kind.empty()) {
-        text.blank().add("By kind (bytes per device; a mesh allocation counts once):");
-        text.add(group_table(found.by_kind, census::GroupBy::kind, style));
+        text.blank().add("By kind (SUM: bytes over all devices):");
+        text.add(group_table(found.by_kind, census::GroupBy::kind, GroupSumsOver::all_devices, style));
     }
     if (!found.by_name.empty()) {
         text.blank().add(fmt::format("By name ({} of {}):", found.by_name.size(), found.names));
-        text.add(group_table(found.by_name, census::GroupBy::name, style));
+        text.add(group_table(found.by_name, census::GroupBy::name, GroupSumsOver::all_devices, style));
     }
     if (!found.largest.empty()) {
         text.blank().add("Largest allocations, with their age at death:");

@@ -40,25 +40,25 @@ std::string name_text(const ProgramFigures& program) {
 
 Text programs_text(const ProgramView& view, const Style& style) {
     if (view.processes == 0) {
-        return no_process_text(view.origin, view.inexact);
+        return no_process_text(view.origin, view.inexact, view.hidden, style.bytes);
     }
     Text text;
     text.add(headline(view.origin, format_count(view.total, "program", "programs"), view.is_exact())).blank();
     if (view.programs.empty()) {
-        return text.add("No matching programs.").add(inexact_text(view.inexact));
+        return text.add("No matching programs.").add(end_of_list(view, style.bytes));
     }
     Table table({{"PROGRAM", kRight, 0, 7, Column::KeptPart::end},
-                 {"CB"},
-                 {"CB/CORE", kRight, 3},
+                 bytes_column("CB", 0, style),
+                 bytes_column("CB/CORE", 3, style),
                  {"CBS", kRight, 2},
-                 {"CB TOP"},
-                 {"CORE", kRight, 4},
-                 {"KERNEL"},
+                 {"CB TOP", kRight, 0, 0, Column::KeptPart::beginning, 8},
+                 {"CORE", kRight, 4, 0, Column::KeptPart::beginning, 5},
+                 bytes_column("KERNEL", 0, style),
                  {"DEV", kLeft, 0, 7},
-                 {"PID"},
-                 {"AGE", kRight, 5},
+                 pid_column(),
+                 age_column("AGE", 5),
                  {"SET", kLeft, 6, 8},
-                 {"NAME", kLeft, 0, 22, Column::KeptPart::end}});
+                 {"NAME", kLeft, 0, 18, Column::KeptPart::end}});
     for (const ProgramFigures& program : view.programs) {
         table.add(
             {program.program ? std::to_string(*program.program) : "-",
@@ -81,7 +81,7 @@ Text programs_text(const ProgramView& view, const Style& style) {
     text.add(
         Text("\nBytes per device; CB: all cores together. CB TOP: end address of the highest\n"
              "circular buffer. Programs share addresses, so their sum may exceed L1.\n"));
-    return text.add(inexact_text(view.inexact));
+    return text.add(end_of_list(view, style.bytes));
 }
 
 }  // namespace ttmem::view

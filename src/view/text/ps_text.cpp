@@ -4,6 +4,7 @@
 #include "view/text/format.hpp"
 #include "view/text/parts.hpp"
 #include "view/text/screens.hpp"
+#include "view/text/tables.hpp"
 
 namespace ttmem::view {
 
@@ -16,6 +17,7 @@ using census::ProcessFigures;
 // Devices on which a process holds the same, such as the members of a mesh.
 struct DeviceGroup {
     std::vector<uint32_t> ids;
+    std::vector<uint32_t> logical_ids;  // what the process calls them
     const std::array<census::Holding, census::kDeviceKinds>* memory = nullptr;
 };
 
@@ -25,54 +27,37 @@ std::vector<DeviceGroup> group_devices(const std::vector<DeviceHoldings>& device
         auto found = std::find_if(groups.begin(), groups.end(),
                                   [&](const DeviceGroup& group) { return *group.memory == device.memory; });
         if (found == groups.end()) {
-            found = groups.insert(groups.end(), DeviceGroup{{}, &device.memory});
+            found = groups.insert(groups.end(), DeviceGroup{{}, {}, &device.memory});
         }
         found->ids.push_back(device.id);
+        found->logical_ids.push_back(device.logical_id);
     }
     return groups;
 }
 
-bool holds(const ProcessFigures& process, Kind kind) {
-    return std::any_of(process.devices.begin(), process.devices.end(),
-                       [&](const DeviceHoldings& held) { return held.memory[index_of(kind)].used != 0; });
+// "4-7 (0-3)": its own numbers are in brackets where they differ.
+std::string ids_of(const DeviceGroup& group) {
+    const std::string text = format_ids(group.ids);
+    return group.ids == group.logical_ids ? text : text + " (" + format_ids(group.logical_ids) + ")";
 }
 
-// DRAM and L1 always, other kinds if any process holds some.
-std::vector<Kind> kinds_to_show(const std::vector<ProcessFigures>& processes) {
-    std::vector<Kind> kinds;
+// The columns are the same whatever the processes hold, so that they do not come and go.
+std::vector<Column> columns_for(const Style& style) {
+    std::vector<Column> columns = {
+        pid_column(), {"USER", kLeft, 0, 5}, {"COMMAND", kLeft, 0, 10}, {"DEV", kLeft, 0, 5}};
     for (size_t i = 0; i < census::kDeviceKinds; ++i) {
         const auto kind = static_cast<Kind>(i);
-        const bool anyone = std::any_of(processes.begin(), processes.end(),
-                                        [&](const ProcessFigures& process) { return holds(process, kind); });
-        if (anyone || kind == Kind::dram || kind == Kind::l1) {
-            kinds.push_back(kind);
-        }
+        const int rank = kind == Kind::dram || kind == Kind::l1 ? 0
+                         : kind == Kind::cb                     ? 1
+                         : kind == Kind::kernel                 ? 4
+                                                                : 6;
+        columns.push_back(bytes_column(kind_title(kind), rank, style));
     }
-    return kinds;
-}
-
-std::string title_of(Kind kind) {
-    std::string title(name_of(kind));
-    std::transform(title.begin(), title.end(), title.begin(),
-                   [](char c) { return c >= 'a' && c <= 'z' ? c - 32 : c; });
-    return title;
-}
-
-std::vector<Column> columns_for(const std::vector<Kind>& kinds, bool in_containers) {
-    std::vector<Column> columns = {
-        {"PID"}, {"USER", kLeft, 0, 5}, {"COMMAND", kLeft, 0, 10}, {"DEV", kLeft, 0, 5}};
-    for (const Kind kind : kinds) {
-        const int rank = kind == Kind::dram || kind == Kind::l1     ? 0
-                         : kind == Kind::cb || kind == Kind::kernel ? 1
-                                                                    : 2;
-        columns.push_back({title_of(kind), kRight, rank});
-    }
-    columns.push_back({"AGE", kRight, 4});
-    columns.push_back({"STATE", kLeft, 5});
-    columns.push_back({"SOURCE", kLeft, 6});
-    if (in_containers) {
-        columns.push_back({"CONTAINER", kLeft, 7});
-    }
+    columns.push_back(age_column("AGE", 2));
+    columns.push_back({"STATE", kLeft, 3, 0, Column::KeptPart::beginning, 9});
+    columns.push_back({"SOURCE", kLeft, 5, 0, Column::KeptPart::beginning, 7});
+    columns.push_back(bytes_column("RSS", 7, style));
+    columns.push_back({"CONTAINER", kLeft, 8, 12});
     return columns;
 }
 
@@ -101,14 +86,11 @@ std::string used_text(const census::Holding& held, const Style& style) {
 Text ps_text(const View& view, const Style& style) {
     const auto& figures = view.figures;
     if (figures.processes.empty()) {
-        return no_process_text(view.origin, figures.inexact);
+        return no_process_text(view.origin, figures.inexact).add(missed_text(figures.processes_missed));
     }
-    const std::vector<Kind> kinds = kinds_to_show(figures.processes);
-    const bool in_containers =
-        std::any_of(figures.processes.begin(), figures.processes.end(),
-                    [](const ProcessFigures& process) { return process.container.has_value(); });
-    Table table(columns_for(kinds, in_containers));
+    Table table(columns_for(style));
     bool on_several = false;
+    bool has_own_numbers = false;
     for (const ProcessFigures& process : figures.processes) {
         std::vector<DeviceGroup> groups = group_devices(process.devices);
         if (groups.empty()) {
@@ -116,34 +98,31 @@ Text ps_text(const View& view, const Style& style) {
         }
         for (const DeviceGroup& group : groups) {
             on_several = on_several || group.ids.size() > 1;
-            std::vector<Line> row = {std::to_string(process.pid), process.user, process.comm,
-                                     format_ids(group.ids)};
-            for (const Kind kind : kinds) {
-                row.emplace_back(group.memory == nullptr ? "-"
-                                                         : used_text((*group.memory)[index_of(kind)], style));
+            has_own_numbers = has_own_numbers || group.ids != group.logical_ids;
+            std::vector<Line> row = {std::to_string(process.pid), process.user, process.comm, ids_of(group)};
+            for (size_t kind = 0; kind < census::kDeviceKinds; ++kind) {
+                row.emplace_back(group.memory == nullptr ? "-" : used_text((*group.memory)[kind], style));
             }
             row.emplace_back(age_of(process, view.origin));
             row.emplace_back(std::string(name_of(process.state)),
                              process.state == census::ProcessState::live ? Tone::plain : Tone::warn);
             row.emplace_back(std::string(name_of(process.source)));
-            if (in_containers) {
-                row.emplace_back(container_of(process));
-            }
+            row.emplace_back(process.resident_bytes ? format_bytes(*process.resident_bytes, style.bytes)
+                                                    : "-");
+            row.emplace_back(container_of(process));
             table.add(std::move(row));
         }
     }
-    std::vector<std::string> left_out;
     Text text;
     text.add(headline(view.origin, processes_text(figures.processes), view.is_exact())).blank();
-    text.add(table.text(style, &left_out));
-    std::erase_if(left_out, [](const std::string& title) {
-        return title == "AGE" || title == "STATE" || title == "SOURCE" || title == "CONTAINER";
-    });
-    text.add(left_out_text(left_out));
+    text.add(table.text(style));
     if (on_several) {
         text.blank().add("Used bytes per device.");
     }
-    return text.add(inexact_text(figures.inexact));
+    if (has_own_numbers) {
+        text.blank().add("DEV in brackets: what the process itself calls its devices.");
+    }
+    return text.add(missed_text(figures.processes_missed)).add(inexact_text(figures.inexact));
 }
 
 }  // namespace ttmem::view

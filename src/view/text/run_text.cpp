@@ -60,12 +60,23 @@ Text leak_table(const RunView& view, const Style& style) {
     return table.text(style);
 }
 
-Text exceeded_text(const RunView& view, const Style& style) {
+Text limits_text(const RunView& view, const Style& style) {
     Text text;
+    for (const UndecidedPeak& each : view.undecided) {
+        const std::string most =
+            each.at_most ? fmt::format(" and at most {}", format_bytes(*each.at_most, style.bytes)) : "";
+        text.blank().add(
+            Line(fmt::format("UNDECIDED: {} of device {} reached at least {}{}; the limit is {}",
+                             name_of(each.kind), each.device, format_bytes(each.peak, style.bytes), most,
+                             format_bytes(each.limit, style.bytes)),
+                 Tone::bad));
+        text.add(each.at_most ? "  (several allocators used the device at the same time)"
+                              : "  (the figures are inexact)");
+    }
     for (const ExceededPeak& each : view.exceeded) {
         text.blank().add(Line(
             fmt::format("PEAK: {} of device {} reached {}; the limit is {}", name_of(each.kind), each.device,
-                        format_bytes(each.peak, style.bytes), format_bytes(each.limit, style.bytes)),
+                        prose_bytes(each.peak, style.bytes), prose_bytes(each.limit, style.bytes)),
             Tone::bad));
     }
     return text;
@@ -82,22 +93,22 @@ Text run_text(const RunView& view, const Style& style) {
     for (const std::string& word : view.command) {
         words.push_back(base::printable(word));
     }
-    const size_t tracked = view.figures.processes.size();
     const std::string end =
         fmt::format("'{}' {} after {}", fmt::join(words, " "), end_text(view), format_age(view.lived_ns));
     Text text;
-    if (tracked == 0) {
+    if (!view.is_tracked()) {
         return text.add(end + "; no process was tracked:")
             .add("none opened a device, or its tt-metal can't be observed ('ttmem doctor' shows why)");
     }
-    text.add(Line(fmt::format("{}; {} tracked, figures ", end, format_count(tracked, "process", "processes")))
+    text.add(Line(fmt::format("{}; {} tracked, figures ", end,
+                              format_count(view.figures.processes.size(), "process", "processes")))
                  .add(view.is_exact() ? "exact" : "inexact", view.is_exact() ? Tone::plain : Tone::warn));
     text.blank().add(Line("Peak", Tone::title).add(" per device:")).add(peak_table(view, style)).blank();
     if (view.left.empty()) {
         text.add("Nothing was left allocated at the end.");
     } else {
         text.add(Line("Still allocated", Tone::title)
-                     .add(" at the end (bytes per device; a mesh allocation counts once):"));
+                     .add(" at the end (bytes over all devices of each allocation):"));
         text.add(leak_table(view, style));
     }
     for (const census::FailureCounts& counts : view.failure_counts) {
@@ -107,7 +118,7 @@ Text run_text(const RunView& view, const Style& style) {
     if (!view.failures.empty()) {
         text.add(failure_table(view.failures, style));
     }
-    return text.add(inexact_text(view.figures.inexact)).add(exceeded_text(view, style));
+    return text.add(inexact_text(view.figures.inexact)).add(limits_text(view, style));
 }
 
 }  // namespace ttmem::view

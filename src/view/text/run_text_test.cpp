@@ -40,12 +40,31 @@ TEST(RunText, ShowsTheEndThePeaksTheLeaksAndTheExceededLimits) {
               "  3  n300   3.0 MiB  0 B       0 B    0 B  0 B  >=1.0 KiB\n"
               "  >= is a lower bound: several allocators used the device at the same time\n"
               "\n"
-              "Still allocated at the end (bytes per device; a mesh allocation counts once):\n"
+              "Still allocated at the end (bytes over all devices of each allocation):\n"
               "   USED  COUNT  KIND  NAME\n"
               "1.0 MiB      5  dram  decoder.2/attention_mask\n"
               "4.0 KiB      1  cb    (no name)\n"
               "\n"
               "PEAK: dram of device 3 reached 3.0 MiB; the limit is 1.0 MiB\n");
+}
+
+TEST(RunText, SaysThatALimitBetweenTheBoundsIsUndecided) {
+    RunView view = some_run();
+    view.exceeded.clear();
+    view.undecided = {{3, Kind::dram, 3 << 20, 9 << 20, 5 << 20}, {3, Kind::l1, 1024, std::nullopt, 2048}};
+    const std::string text = render_plain(run_text(view, {}));
+    EXPECT_NE(
+        text.find("UNDECIDED: dram of device 3 reached at least 3.0 MiB and at most 9.0 MiB; the limit is "
+                  "5.0 MiB\n  (several allocators used the device at the same time)\n"),
+        std::string::npos)
+        << text;
+    EXPECT_NE(text.find("UNDECIDED: l1 of device 3 reached at least 1.0 KiB; the limit is 2.0 KiB\n"
+                        "  (the figures are inexact)\n"),
+              std::string::npos)
+        << text;
+    const auto document = nlohmann::json::parse(to_json(view));
+    EXPECT_EQ(document.at("undecided").at(0).at("peak_at_most"), 9 << 20);
+    EXPECT_EQ(document.at("undecided").at(1).at("peak_at_most"), nullptr);
 }
 
 TEST(RunText, NamesTheSignalAndSaysThatNothingWasTracked) {

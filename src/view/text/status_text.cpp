@@ -126,14 +126,16 @@ Text unknown_kinds(const View& view) {
 }
 
 Text kind_table(const View& view, const Style& style) {
-    Table table({{"KIND", kLeft},
+    Column peak = bytes_column("PEAK", 0, style);
+    peak.room += 2;  // ">="
+    Table table({{"KIND", kLeft, 0, 0, Column::KeptPart::beginning, 8},
                  {"DEV", kLeft, 0, 5},
-                 {"USED"},
-                 {"REQUESTED", kRight, 2},
-                 {"CAPACITY", kRight, 3},
-                 {"PEAK"},
-                 {"FREE/BANK", kRight, 1},
-                 {"COUNT", kRight, 4}});
+                 bytes_column("USED", 0, style),
+                 bytes_column("REQUESTED", 3, style),
+                 bytes_column("CAPACITY", 4, style),
+                 peak,
+                 bytes_column("FREE/BANK", 1, style),
+                 count_column("COUNT", 2)});
     bool is_empty = true;
     for (size_t kind = 0; kind < census::kDeviceKinds; ++kind) {
         for (const auto& group : group_by_memory(view.figures.devices, kind)) {
@@ -157,9 +159,7 @@ Text kind_table(const View& view, const Style& style) {
         const Text unknown = unknown_kinds(view);
         return unknown.empty() ? Text("Nothing is allocated.\n") : unknown;
     }
-    std::vector<std::string> left_out;
-    Text text = table.text(style, &left_out);
-    return text.add(unknown_kinds(view)).add(left_out_text(left_out));
+    return table.text(style).add(unknown_kinds(view));
 }
 
 }  // namespace
@@ -167,7 +167,7 @@ Text kind_table(const View& view, const Style& style) {
 Text status_text(const View& view, const Style& style) {
     const auto& figures = view.figures;
     if (figures.processes.empty() && figures.devices.empty()) {
-        return no_process_text(view.origin, figures.inexact);
+        return no_process_text(view.origin, figures.inexact).add(missed_text(figures.processes_missed));
     }
     const std::string what =
         format_count(figures.devices.size(), "device", "devices") + ", " + processes_text(figures.processes);
@@ -177,7 +177,8 @@ Text status_text(const View& view, const Style& style) {
         return text.add("No process has opened a device yet.").add(inexact_text(figures.inexact));
     }
     text.add(device_table(view, style)).add(telemetry_table(view, style)).blank();
-    return text.add(kind_table(view, style)).add(inexact_text(figures.inexact));
+    text.add(kind_table(view, style)).add(shared_text(view)).add(missed_text(figures.processes_missed));
+    return text.add(inexact_text(figures.inexact));
 }
 
 }  // namespace ttmem::view

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "view/text/table.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cassert>
+#include <cctype>
 
 #include "view/text/format.hpp"
 
@@ -19,8 +23,8 @@ struct TableLayout {
 size_t total_width(const std::vector<Column>& columns, const std::vector<size_t>& shown,
                    const std::vector<size_t>& width) {
     size_t sum = 0;
-    for (const size_t i : shown) {
-        sum += width[i] + (i == shown.front() ? 0 : columns[i].gap);
+    for (size_t place = 0; place < shown.size(); ++place) {
+        sum += width[shown[place]] + (place == 0 ? 0 : columns[shown[place]].gap);
     }
     return sum;
 }
@@ -41,15 +45,13 @@ bool narrow(TableLayout& layout, const std::vector<size_t>& least) {
     return true;
 }
 
-bool leave_out(const std::vector<Column>& columns, TableLayout& layout, std::vector<std::string>* left_out) {
+bool leave_out(const std::vector<Column>& columns, TableLayout& layout, std::vector<std::string>& left_out) {
     const auto last = std::max_element(layout.shown.begin(), layout.shown.end(),
                                        [&](size_t a, size_t b) { return columns[a].rank < columns[b].rank; });
     if (last == layout.shown.end() || columns[*last].rank == 0) {
         return false;
     }
-    if (left_out != nullptr) {
-        left_out->push_back(columns[*last].title);
-    }
+    left_out.push_back(columns[*last].name());
     layout.shown.erase(last);
     return true;
 }
@@ -76,7 +78,66 @@ void append_cell(Line& line, const Column& column, size_t width, const Line& cel
     }
 }
 
+// "Not shown: age, state. Choose with --columns, or widen the terminal." Without a choice of columns, only the terminal helps.
+Text left_out_text(const std::vector<std::string>& names, const Style& style) {
+    Text text;
+    if (names.empty() || !style.names_left_out) {
+        return text;
+    }
+    for (std::string& line :
+         wrap_words(fmt::format("Not shown: {}. {} the terminal.", fmt::join(names, ", "),
+                                style.columns != nullptr ? "Choose with --columns, or widen" : "Widen"),
+                    style.width)) {
+        text.add(std::move(line));
+    }
+    return text;
+}
+
 }  // namespace
+
+std::string ColumnChoice::unknown() const {
+    const auto found = std::find_if(names.begin(), names.end(), [&](const std::string& name) {
+        return std::find(offered.begin(), offered.end(), name) == offered.end();
+    });
+    return offered.empty() || found == names.end() ? "" : *found;
+}
+
+std::string Column::name() const {
+    std::string name;
+    for (const char c : title) {
+        const bool is_word = std::isalnum(static_cast<unsigned char>(c)) != 0;
+        if (is_word) {
+            name += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+        } else if (!name.empty() && name.back() != '_') {
+            name += '_';
+        }
+    }
+    return name;
+}
+
+Column bytes_column(std::string title, int rank, const Style& style) {
+    Column column{std::move(title), kRight, rank};
+    column.room = style.bytes ? 11 : 9;  // "12872318208", "999.9 MiB"
+    return column;
+}
+
+Column age_column(std::string title, int rank) {
+    Column column{std::move(title), kRight, rank};
+    column.room = 6;  // "12d03h"
+    return column;
+}
+
+Column pid_column() {
+    Column column{"PID"};
+    column.room = 7;  // "4194304"
+    return column;
+}
+
+Column count_column(std::string title, int rank) {
+    Column column{std::move(title), kRight, rank};
+    column.room = 5;
+    return column;
+}
 
 std::vector<size_t> Table::natural_widths() const {
     std::vector<size_t> widths;
@@ -90,22 +151,59 @@ std::vector<size_t> Table::natural_widths() const {
     return widths;
 }
 
-Text Table::text(const Style& style, std::vector<std::string>* left_out) const {
-    TableLayout layout{{}, natural_widths()};
-    std::vector<size_t> least = layout.width;
-    for (size_t i = 0; i < columns_.size(); ++i) {
-        layout.shown.push_back(i);
-        if (columns_[i].least_width != 0) {
-            least[i] =
-                std::min(least[i], std::max(columns_[i].least_width, display_width(columns_[i].title)));
+std::vector<size_t> Table::candidates(const Style& style) const {
+    std::vector<size_t> result;
+    if (style.columns == nullptr || style.columns->names.empty()) {
+        for (size_t i = 0; i < columns_.size(); ++i) {
+            result.push_back(i);
+        }
+        return result;
+    }
+    std::vector<std::string>& offered = style.columns->offered;
+    for (const Column& column : columns_) {
+        const bool is_new = std::find(offered.begin(), offered.end(), column.name()) == offered.end();
+        if (is_new && !column.name().empty()) {
+            offered.push_back(column.name());
         }
     }
-    while (total_width(columns_, layout.shown, least) > style.width &&
+    for (const std::string& name : style.columns->names) {
+        const auto found = std::find_if(columns_.begin(), columns_.end(),
+                                        [&](const Column& column) { return column.name() == name; });
+        if (found != columns_.end()) {
+            result.push_back(static_cast<size_t>(found - columns_.begin()));
+        }
+    }
+    return result;
+}
+
+Text Table::text(const Style& style) const {
+    TableLayout layout{candidates(style), natural_widths()};
+    if (layout.shown.empty()) {
+        return {};
+    }
+    std::vector<size_t> least = layout.width;
+    std::vector<size_t> counted = layout.width;
+    for (size_t i = 0; i < columns_.size(); ++i) {
+        const Column& column = columns_[i];
+        if (is_aligned_with_others_) {
+            layout.width[i] = std::max(layout.width[i], column.room);
+            least[i] = layout.width[i];
+        }
+        counted[i] = std::max(layout.width[i], column.room);
+        if (column.least_width != 0) {
+            counted[i] = std::max(column.least_width, display_width(column.title));
+            least[i] = std::min(layout.width[i], counted[i]);
+        }
+    }
+    std::vector<std::string> left_out;
+    const bool is_chosen = style.columns != nullptr && !style.columns->names.empty();
+    while (style.cut && !is_chosen && total_width(columns_, layout.shown, counted) > style.width &&
            leave_out(columns_, layout, left_out)) {
     }
     while (style.cut && total_width(columns_, layout.shown, layout.width) > style.width &&
            narrow(layout, least)) {
     }
+    std::reverse(left_out.begin(), left_out.end());  // the most important first
     std::vector<Line> titles;
     for (const Column& column : columns_) {
         titles.emplace_back(column.title, Tone::title);
@@ -113,16 +211,19 @@ Text Table::text(const Style& style, std::vector<std::string>* left_out) const {
     Text text;
     const auto append_row = [&](const std::vector<Line>& row) {
         Line line;
-        for (const size_t i : layout.shown) {
-            line.add(std::string(i == layout.shown.front() ? 0 : columns_[i].gap, ' '));
+        for (size_t place = 0; place < layout.shown.size(); ++place) {
+            const size_t i = layout.shown[place];
+            line.add(std::string(place == 0 ? 0 : columns_[i].gap, ' '));
             append_cell(line, columns_[i], layout.width[i], row[i], style);
         }
         line.trim_end();
         text.add(std::move(line));
     };
-    append_row(titles);
+    if (style.header) {
+        append_row(titles);
+    }
     std::for_each(rows_.begin(), rows_.end(), append_row);
-    return text;
+    return text.add(left_out_text(left_out, style));
 }
 
 }  // namespace ttmem::view

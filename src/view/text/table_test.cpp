@@ -25,38 +25,86 @@ TEST(Table, AlignsItsColumnsAndEndsLinesWithoutSpaces) {
 }
 
 TEST(Table, CutsCellsBeforeItLeavesOutColumns) {
-    std::vector<std::string> left_out;
-    EXPECT_EQ(render_plain(example().text({.width = 30}, &left_out)),
+    EXPECT_EQ(render_plain(example().text({.width = 30})),
               "ID  NAME             SIZE  AGE\n"
               " 7  ...kv_cache  14.1 MiB   3s\n"
               "12  x                 1 B  12s\n");
-    EXPECT_THAT(left_out, testing::IsEmpty());
 }
 
-TEST(Table, LeavesOutTheHighestRankFirstAndNamesIt) {
-    std::vector<std::string> left_out;
-    EXPECT_EQ(render_plain(example().text({.width = 20}, &left_out)),
+TEST(Table, LeavesOutTheHighestRankFirstAndNamesItBelow) {
+    EXPECT_EQ(render_plain(example().text({.width = 20})),
               "ID  NAME        SIZE\n"
               " 7  ...che  14.1 MiB\n"
-              "12  x            1 B\n");
-    EXPECT_THAT(left_out, ElementsAre("AGE"));
-    left_out.clear();
-    EXPECT_EQ(render_plain(example().text({.width = 12}, &left_out)),
-              "ID  NAME\n"
-              " 7  ...cache\n"
-              "12  x\n");
-    EXPECT_THAT(left_out, ElementsAre("AGE", "SIZE"));
+              "12  x            1 B\n"
+              "Not shown: age.\n"
+              "  Widen the\n"
+              "  terminal.\n");
+    ColumnChoice choice;
+    EXPECT_THAT(render_plain(example().text({.width = 12, .columns = &choice})),
+                testing::StartsWith("ID  NAME\n"
+                                    " 7  ...cache\n"
+                                    "12  x\n"
+                                    "Not shown:\n"
+                                    "  size, age.\n"
+                                    "  Choose\n"));
+}
+
+TEST(Table, NamesNothingWhereTheStyleDoesNotWantIt) {
+    EXPECT_EQ(example().text({.width = 12, .names_left_out = false}).size(), 3u);
 }
 
 TEST(Table, ColumnsOfRank0StayAtAnyWidth) {
-    EXPECT_EQ(render_plain(example().text({.width = 1})), render_plain(example().text({.width = 10})));
+    const Style one{.width = 1, .names_left_out = false};
+    const Style ten{.width = 10, .names_left_out = false};
+    EXPECT_EQ(render_plain(example().text(one)), render_plain(example().text(ten)));
 }
 
-TEST(Table, WithoutCuttingCellsKeepTheirLength) {
-    EXPECT_EQ(render_plain(example().text({.width = 20, .cut = false})),
-              "ID  NAME                    SIZE\n"
-              " 7  decoder.3/kv_cache  14.1 MiB\n"
-              "12  x                        1 B\n");
+TEST(Table, InAPipeNothingIsCutAndNothingLeftOut) {
+    EXPECT_EQ(render_plain(example().text({.width = 20, .cut = false})), render_plain(example().text({})));
+}
+
+TEST(Table, TheColumnsDoNotChangeWithTheLengthOfANumber) {
+    const auto titles = [](const char* amount, size_t width) {
+        const Style style{.width = width, .names_left_out = false};
+        Table table({{"ID"}, bytes_column("USED", 0, style), {"AGE", kRight, 1}});
+        table.add({"7", amount, "3s"});
+        return table.text(style).lines().front().plain();
+    };
+    for (const char* amount : {"1 B", "999.9 MiB"}) {
+        EXPECT_THAT(titles(amount, 18), testing::EndsWith("AGE")) << amount;
+        EXPECT_THAT(titles(amount, 17), testing::EndsWith("USED")) << amount;
+    }
+}
+
+TEST(Table, ShowsTheChosenColumnsInTheirOrder) {
+    ColumnChoice choice{{"age", "id"}, {}};
+    EXPECT_EQ(render_plain(example().text({.width = 5, .columns = &choice})),
+              "AGE  ID\n"
+              " 3s   7\n"
+              "12s  12\n");
+    EXPECT_EQ(choice.unknown(), "");
+    EXPECT_THAT(choice.offered, ElementsAre("id", "name", "size", "age"));
+    choice.names = {"id", "colour"};
+    EXPECT_EQ(choice.unknown(), "colour");
+    ColumnChoice others{{"elsewhere"}, {}};
+    EXPECT_TRUE(example().text({.columns = &others}).empty());
+}
+
+TEST(Table, NamesOfColumnsAreTheirTitlesInSmallLetters) {
+    EXPECT_EQ(Column{"CB TOP"}.name(), "cb_top");
+    EXPECT_EQ(Column{"DRAM USED / CAPACITY"}.name(), "dram_used_capacity");
+    EXPECT_EQ(Column{""}.name(), "");
+}
+
+TEST(Table, TablesThatFollowEachOtherAreAligned) {
+    const auto row = [](const char* amount) {
+        Table table({bytes_column("USED", 0, {}), {"ID"}});
+        table.align_with_others();
+        table.add({amount, "7"});
+        return table.text({}).lines().back().plain();
+    };
+    EXPECT_EQ(row("1 B"), "      1 B   7");
+    EXPECT_EQ(row("999.9 MiB"), "999.9 MiB   7");
 }
 
 TEST(Table, ColourChangesNoWidth) {

@@ -3,6 +3,7 @@
 
 // Tables that appear on several screens.
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -15,13 +16,33 @@ namespace ttmem::view {
 // With a legend of its marks below.
 Text allocation_table(const std::vector<census::LiveAllocation>& allocations, const Style& style);
 
-Text group_table(const std::vector<census::Group>& groups, census::GroupBy by, const Style& style);
+// Bytes in a column are those on one device, or sums over all: the titles of sums say so.
+enum class GroupSumsOver : uint8_t { one_device, all_devices };
+GroupSumsOver sums_of(const GroupView& view);
+Text group_table(const std::vector<census::Group>& groups, census::GroupBy by, GroupSumsOver over,
+                 const Style& style);
+
+// "DRAM" on one device, "DRAM SUM" over all. The same word means the same on every screen.
+std::string kind_title(census::Kind kind);
+std::string sum_title(const std::string& title, GroupSumsOver over = GroupSumsOver::all_devices);
+
+// "1.2 GiB of dram, 3.0 MiB of l1": the sums of groups, kind by kind.
+std::string sums_text(const std::vector<census::Group>& groups);
+
+Text growth_table(const std::vector<NameGrowth>& names, const Style& style);
+// "12 names have changed in the last 1m00s".
+std::string growth_title(const GrowthView& view);
 
 // Numbered rows, and details of each row below the table.
 Text failure_table(const std::vector<census::FailureFigures>& failures, const Style& style);
 
-// One row per post-mortem, below the line of titles.
-Text post_mortem_table(const PostMortemListView& view, const Style& style);
+// One row per post-mortem, below the line of titles, or one for several that follow each other and are alike.
+enum class EqualRows : uint8_t { single, folded };
+Text post_mortem_table(const PostMortemListView& view, const Style& style,
+                       EqualRows equal = EqualRows::single);
+
+// "exit 1", "SIGKILL", "exec" or "not known".
+std::string ending_text(const census::PostMortemSummary& summary);
 
 // `count` blocks of a bank by address, from block `first` on.
 Text block_table(const census::AddressMap& map, size_t first, size_t count, const Style& style);

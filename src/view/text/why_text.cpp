@@ -11,8 +11,8 @@ namespace {
 Text holders_table(const HoldersView& holders, const Style& style) {
     Table table({{"USED"}, {"COUNT"}, {"OLDEST"}, {"HOLDER", kLeft, 0, 20, Column::KeptPart::end}});
     const auto add = [&](const census::Group& group, const std::string& holder) {
-        table.add({format_bytes(group.used, style.bytes), std::to_string(group.count),
-                   format_age(group.oldest_age_ns), holder});
+        table.add({format_bytes(group.memory[index_of(holders.kind)].used, style.bytes),
+                   std::to_string(group.count), format_age(group.oldest_age_ns), holder});
     };
     for (const census::Group& group : holders.by_process) {
         add(group, "process " + group.key);

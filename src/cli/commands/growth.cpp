@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/commands/commands.hpp"
+#include "view/text/screens.hpp"
+
+namespace ttmem::cli {
+
+namespace {
+
+struct GrowthOptions : CommonOptions {
+    view::GrowthQuery query{.limit = kDefaultLimit};
+};
+
+void declare_growth_options(CLI::App& command, GrowthOptions& options) {
+    add_json_and_bytes(command, options);
+    add_pid(command, options.query.pid);
+    add_kind(command, options.query.kind);
+    command.add_option("--name", options.query.name, "Only names that contain this text")->type_name("TEXT");
+    add_limit(command, options.query.limit);
+}
+
+int show_growth(const GrowthOptions& options) {
+    return show(access::ask<view::Growth>(options.query), options, view::growth_text);
+}
+
+}  // namespace
+
+void add_growth(CLI::App& app, Action& chosen) {
+    add_command<GrowthOptions>(app, chosen, "growth", "What grew in the last minute, by name (daemon)",
+                               declare_growth_options, show_growth)
+        ->footer("Example:\n  ttmem growth --kind dram");
+}
+
+}  // namespace ttmem::cli
