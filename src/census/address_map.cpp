@@ -248,7 +248,7 @@ private:
         map.set = ledger_.sets[set].label;
         map.devices = selection_.ids(ledger_.sets[set].positions);
         map.kind = kind;
-        map.bank = bank(kind);
+        map.bank = bank(kind == Kind::cb ? Kind::l1 : kind);
         return map;
     }
 
@@ -343,7 +343,6 @@ private:
 
     AddressMap map_of_program(uint8_t set, CoreBuffers program) {
         AddressMap map = map_of(set, Kind::cb);
-        map.bank = bank(Kind::l1);
         if (map.bank.is_known() && found_.lowest_buffer) {
             const uint64_t end = std::max(*found_.lowest_buffer, *program.core.cb_top);
             map.bank.size = std::min(map.bank.size, end - std::min(end, map.bank.base));

@@ -239,14 +239,62 @@ std::optional<NativeModel::Id> NativeModel::load_kernel(SetIndex set, uint32_t k
     if (!describe(set, kind, entry)) {
         return std::nullopt;
     }
+    const uint64_t members = sets_[*set].members;
+    std::vector<Id> overlapping;  // the newest first
+    uint64_t covered = 0;
     for (auto live = live_.rbegin(); live != live_.rend(); ++live) {
         const uint64_t there = sets_[live->second.set].members;
-        if (live->second.entry.kind == kind && live->second.entry.owner == entry.owner &&
-            (sets_[*set].members & ~there) == 0) {
+        if (live->second.entry.kind != kind || live->second.entry.owner != entry.owner) {
+            continue;
+        }
+        if ((members & ~there) == 0) {
             return live->first;
+        }
+        if ((members & there) != 0) {
+            overlapping.push_back(live->first);
+            covered |= members & there;
+        }
+    }
+    if (covered == members) {
+        return overlapping.front();
+    }
+    const std::vector<uint32_t> parts =
+        covered == 0 ? std::vector<uint32_t>{*set} : divide(members & ~covered);
+    std::optional<Id> last;
+    for (const uint32_t part : parts) {
+        last = record(part, entry);
+    }
+    if (!parts.empty()) {
+        return last;
+    }
+    for (const Id id : overlapping) {
+        if ((sets_[live_.at(id).set].members & ~members) == 0) {
+            end(id);
         }
     }
     return record(*set, entry);
+}
+
+// Open sets that contain these devices and no others, the largest first; none if there are no such sets.
+std::vector<uint32_t> NativeModel::divide(uint64_t members) const {
+    std::vector<uint32_t> parts;
+    while (members != 0) {
+        SetIndex largest;
+        for (uint32_t i = 0; i < sets_.size(); ++i) {
+            const uint64_t of_set = sets_[i].members;
+            if (sets_[i].closed == 0 && of_set != 0 && (of_set & ~members) == 0 &&
+                (!largest ||
+                 std::bitset<64>(of_set).count() > std::bitset<64>(sets_[*largest].members).count())) {
+                largest = i;
+            }
+        }
+        if (!largest) {
+            return {};
+        }
+        parts.push_back(*largest);
+        members &= ~sets_[*largest].members;
+    }
+    return parts;
 }
 
 void NativeModel::end(Id id) {

@@ -76,6 +76,7 @@ private:
     void count(segment::Inexact what) { ++inexact_[static_cast<uint32_t>(what)]; }
     bool describe(SetIndex set, uint32_t kind_and_flags, Entry& entry);
     std::optional<Id> record(uint32_t set, const Entry& entry);
+    std::vector<uint32_t> divide(uint64_t members) const;
     void end(Id id);
     void end_all_of(uint32_t set);
     SetIndex index_for_new_set() const;

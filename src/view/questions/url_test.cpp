@@ -212,7 +212,7 @@ TEST(Url, SeveralKindsAreSeparatedByCommas) {
     EXPECT_TRUE(query->kind.selects(census::Kind::dram) && query->kind.selects(census::Kind::trace));
     EXPECT_FALSE(query->kind.selects(census::Kind::l1));
     EXPECT_EQ(UrlForm<AllocationQuery>::write({.kind = query->kind, .limit = 5}),
-              "kind=dram%2Ctrace&sort=used&limit=5");
+              "kind=dram%2Ctrace&sort=used&reverse=false&limit=5");
     EXPECT_FALSE(UrlForm<AllocationQuery>::read({{"kind", "dram,gold"}}));
 }
 
