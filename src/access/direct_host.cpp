@@ -33,17 +33,6 @@ void restore_numbers(census::Census& census) {
 DirectHost::DirectHost()
     : census_(sources::segments::census_of(sources::segments::discover(sources::Proc()))) {
     sources::add(sources::HostReader().read(), census_);
-    // Where the driver lists who has a device open, nobody else holds memory, and those who do are listed one by one.
-    const census::Driver* const driver = census_.driver.get();
-    const bool is_list_complete = driver != nullptr && driver->lists_holders;
-    const uint64_t unread =
-        (is_list_complete ? 0 : census_.unread.size()) + (driver != nullptr ? driver->unseen_holders : 0);
-    if (unread != 0) {
-        census::Omission omission{0, census::Reason::processes_unreadable,
-                                  std::to_string(unread) + (unread == 1 ? " process" : " processes")};
-        omission.count = unread;
-        census_.omissions.push_back(std::move(omission));
-    }
     restore_numbers(census_);
     census::number_all_devices(census_);
 }

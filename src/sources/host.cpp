@@ -92,6 +92,24 @@ std::shared_ptr<const census::Driver> without_the_dead(const HostFacts& facts) {
 
 }  // namespace
 
+namespace {
+
+// Where the driver lists who has a device open, nobody else holds memory, and those who do are listed one by one.
+void note_unread(census::Census& census) {
+    const census::Driver* const driver = census.driver.get();
+    const bool is_list_complete = driver != nullptr && driver->lists_holders;
+    const uint64_t unread =
+        (is_list_complete ? 0 : census.unread.size()) + (driver != nullptr ? driver->unseen_holders : 0);
+    if (unread != 0) {
+        census::Omission omission{0, census::Reason::processes_unreadable,
+                                  std::to_string(unread) + (unread == 1 ? " process" : " processes")};
+        omission.count = unread;
+        census.omissions.push_back(std::move(omission));
+    }
+}
+
+}  // namespace
+
 void add(const HostFacts& facts, census::Census& census) {
     assert(!census.driver && census.totals_only.empty());
     census.driver = without_the_dead(facts);
@@ -111,6 +129,7 @@ void add(const HostFacts& facts, census::Census& census) {
         }
     }
     census.omissions.insert(census.omissions.end(), facts.omissions.begin(), facts.omissions.end());
+    note_unread(census);
 }
 
 }  // namespace ttmem::sources

@@ -288,25 +288,26 @@ class Habits(TestCase):
     def test_allocations_are_chosen_by_several_kinds_and_devices_and_by_pattern(self):
         self.simulator_at("matmul-multicore-reuse", "first run")
         everything = self.json_of("allocations", "--limit", "0")["allocations"]
+        named = [one for one in everything if one["name"] is not None]
         def chosen(*words: str) -> list[tuple]:
             return sorted(key(one) for one in self.json_of("allocations", "--limit", "0", *words)["allocations"])
         def key(one: dict) -> tuple:
-            return one["pid"], one["kind"], one["address"], one["name"], tuple(one["devices"])
-        def expected(is_wanted) -> list[tuple]:
-            return sorted(key(one) for one in everything if is_wanted(one))
+            return one["pid"], one["kind"], str(one["address"]), str(one["name"]), tuple(one["devices"])
+        def expected(is_wanted, among=everything) -> list[tuple]:
+            return sorted(key(one) for one in among if is_wanted(one))
         kinds = sorted({one["kind"] for one in everything})[:2]
         self.assertEqual(len(kinds), 2)
         wanted = expected(lambda one: one["kind"] in kinds)
         self.assertEqual(chosen("--kind", ",".join(kinds)), wanted)
         self.assertEqual(chosen("--kind", kinds[0], "--kind", kinds[1]), wanted)
         self.assertEqual(chosen("-d", "1", "-i", "3"), expected(lambda one: {1, 3} & set(one["devices"])))
-        name = next(one["name"] for one in everything if len(one["name"]) > 4)
+        name = next(one["name"] for one in named if len(one["name"]) > 4)
         part, glob, regex = name[1:-1], name[0] + "*" + name[-1], "/^" + re.escape(name[:3]) + ".*" + re.escape(name[-1]) + "$/"
-        self.assertEqual(chosen("--name", part), expected(lambda one: part in one["name"]))
+        self.assertEqual(chosen("--name", part), expected(lambda one: part in one["name"], named))
         self.assertEqual(chosen("--name", glob),
-                         expected(lambda one: len(one["name"]) > 1 and (one["name"][0], one["name"][-1]) == (name[0], name[-1])))
+                         expected(lambda one: len(one["name"]) > 1 and (one["name"][0], one["name"][-1]) == (name[0], name[-1]), named))
         self.assertEqual(chosen("--name", regex),
-                         expected(lambda one: re.search(regex[1:-1], one["name"]) is not None))
+                         expected(lambda one: re.search(regex[1:-1], one["name"]) is not None, named))
         done = self.ttmem("allocations", "--name", "/(a/")
         self.assertEqual((done.returncode, done.stdout), (2, ""))
         self.assertIn("a ( without a )", done.stderr)

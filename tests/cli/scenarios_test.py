@@ -63,7 +63,7 @@ class WithAndWithoutDaemon(TestCase):
 
             text = self.output_of("why", "--bytes")
             self.assertRegex(text, rf"not enough +dram +0 +{asked} +{needed - largest} .*decoder.9")
-            self.assertIn(f"each bank has {free} free, {largest} in one block", text)
+            self.assertIn(f"each bank has {free} B free, {largest} B in one block", text)
             self.assertRegex(text, rf"{needed * 12} +1 +\S+ +decoder\.")
 
     def test_why_reports_fragmentation(self):
@@ -110,7 +110,7 @@ class WithAndWithoutDaemon(TestCase):
             self.assertEqual([(group["key"], group["count"], group["memory"]["dram"]["requested"]) for group in groups],
                              [("decoder.2/attention_mask", 1, 262144)])
             text = self.output_of("allocations", "--since-mark", "--bytes")
-            self.assertRegex(text, "^Since the mark, 0s ago:\n")
+            self.assertRegex(text, r"^Since the mark, \d+m?s ago:\n")
             self.assertRegex(text, "262144 .*decoder.2/attention_mask")
             self.assertNotIn("decoder.1", text)
 

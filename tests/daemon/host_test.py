@@ -170,9 +170,15 @@ class Holders(HostCase):
         tree.add_processes(gone.pid)
         gone.kill()
         gone.wait()
-        tree.write(tree.pids_file(0), f"{gone.pid}\n0\n-1\n4194305\n99999999999999999999\nx\n\n".encode())
+        tree.write(tree.pids_file(0), f"{gone.pid}\n-1\n4194305\n99999999999999999999\nx\n\n".encode())
         for view in (self.daemon().view(), self.direct_view()):
-            self.assertEqual((view["processes"], view["exact"]), ([], True))
+            self.assertEqual((view["processes"], view["inexact"]), ([], []))
+
+    def test_a_holder_outside_of_the_pid_namespace_makes_the_view_inexact(self):
+        tree = self.tree("n150")
+        tree.write(tree.pids_file(0), b"0\n")  # what the driver writes for it
+        for view in (self.daemon().view(), self.direct_view()):
+            self.assertEqual([(one["code"], one["count"]) for one in view["inexact"]], [("processes_unreadable", 1)])
 
     def test_without_lists_of_the_driver_holders_are_found_by_their_descriptors(self):
         tree = self.tree("t3000")

@@ -104,7 +104,7 @@ class Figures(TestCase):
             view = self.direct_view()
             self.assertFalse(view["exact"])
             self.assertIn({"pid": actor.pid, "code": "reserved_unknown",
-                           "reason": "reserved size unknown: used counts the requested bytes", "detail": "",
+                           "reason": "reserved size unknown: used counts the requested bytes", "detail": None,
                            "count": 1, "skipped": False}, view["inexact"])
             device = next(device for device in view["devices"] if device["id"] == 3)
             self.assertEqual(device["memory"]["dram"]["used"], 14753792)
@@ -123,7 +123,7 @@ class Figures(TestCase):
             view = self.direct_view()
             self.assertEqual(self.device_in(view, 0xd2)["memory"]["dram"]["used"], 64 * 12 * 32)
             self.assertIn({"pid": actor.pid, "code": "ledger_full",
-                           "reason": "ledger full: allocations not recorded", "detail": "", "count": 36,
+                           "reason": "ledger full: allocations not recorded", "detail": None, "count": 36,
                            "skipped": False}, view["inexact"])
 
 

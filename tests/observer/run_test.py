@@ -65,8 +65,8 @@ class Assertions(unittest.TestCase):
         _, report = report_of("--", SIMULATOR, "leak")
         peak = report["devices"][0]["memory"]["dram"]["peak"]
         self.assertTrue(3 * 10**6 < peak < 4 * 10**6)
-        between = peak * 1000 // 1024**2 + 1  # in KB below the peak, in KiB above it
-        self.assertTrue(between * 1000 < peak < between * 1024)
+        between = -(-peak // 1024)  # in KB below the peak, in KiB not
+        self.assertTrue(between * 1000 < peak <= between * 1024)
         for limit, code in ((f"{between}KB", 97), (f"{between}KiB", 0), (f"{between}K", 0), ("4MB", 0), ("3MB", 97)):
             self.assertEqual(run("--max-peak", f"dram={limit}", "--", SIMULATOR, "leak").returncode, code, limit)
 

@@ -81,9 +81,9 @@ void add_ps(CLI::App& app, Action& chosen) {
     add_command<ProcessListOptions>(app, chosen, "ps", "What each process holds, by device and kind",
                                     declare_process_list_options, show_processes)
         ->footer(
-            "A process is untracked if it has a device open and reports nothing; 'ttmem run --\n"
-            "COMMAND' tracks it. Kinds of memory sort by the most that a process holds on one\n"
-            "device. RSS is its host memory.\n\n"
+            "A process is untracked if it has a device open and reports nothing.\n"
+            "'ttmem run -- COMMAND' tracks a command. Kinds of memory sort by the most that a\n"
+            "process holds on one device. RSS is its host memory.\n\n"
             "Examples:\n  ttmem ps --bytes\n  ttmem ps --user alice --sort dram\n  ttmem ps --columns "
             "pid,dram,state,rss");
 }

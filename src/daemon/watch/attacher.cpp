@@ -361,7 +361,7 @@ void Attacher::on_scan(ScanResult result) {
             callbacks_.refused(kDaemonItself, omission.pid, "segment " + omission.detail + ", skipped");
         }
     }
-    process_table_.set_omissions(std::move(result.found.omissions));
+    process_table_.set_omissions(std::move(result.found.omissions), std::move(result.found.unread));
     // Devices get their numbers in the order of the processes' start.
     std::stable_sort(result.found.attached.begin(), result.found.attached.end(),
                      [](const segments::AttachedSegment& a, const segments::AttachedSegment& b) {

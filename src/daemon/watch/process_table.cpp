@@ -69,9 +69,10 @@ void ProcessTable::set_first_scan_running(bool is_running) {
     is_first_scan_running_ = is_running;
 }
 
-void ProcessTable::set_omissions(std::vector<census::Omission> omissions) {
+void ProcessTable::set_omissions(std::vector<census::Omission> omissions, std::vector<uint32_t> unread) {
     const std::lock_guard lock(mutex_);
     found_omissions_ = std::move(omissions);
+    unread_ = std::move(unread);
     over_limit_.clear();  // those that still exist are found and rejected again
 }
 
@@ -108,6 +109,7 @@ census::Census ProcessTable::census() const {
                      [](const auto& a, const auto& b) { return a.identity.pid < b.identity.pid; });
     keep_best_source(census.processes);
     census.omissions = found_omissions_;
+    census.unread = unread_;
     census.omissions.insert(census.omissions.end(), classic_omissions_.begin(), classic_omissions_.end());
     for (const auto& [pid, omission] : over_limit_) {
         census.omissions.push_back(omission);

@@ -52,8 +52,8 @@ public:
     // Facts about the host from the last poll. The driver's devices have their numbers from here on.
     void set_host(sources::HostFacts facts);
 
-    // Segments that the last scan of /proc could not use.
-    void set_omissions(std::vector<census::Omission> omissions);
+    // Segments that the last scan of /proc could not use, and processes that it could not read.
+    void set_omissions(std::vector<census::Omission> omissions, std::vector<uint32_t> unread);
 
     census::Census census() const;
     std::vector<AttachedProcess> members() const;
@@ -69,6 +69,7 @@ private:
     bool is_first_scan_running_ = false;
     uint64_t missed_ = 0;
     std::vector<census::Omission> found_omissions_;
+    std::vector<uint32_t> unread_;  // ascending pids
     std::vector<census::Omission> classic_omissions_;
     sources::HostFacts host_;
     std::map<uint32_t, census::Omission> over_limit_;  // by pid

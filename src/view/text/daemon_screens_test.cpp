@@ -41,13 +41,13 @@ TEST_F(EventsScreen, HasALinePerEventAndSaysWhatIsMissing) {
     const Text text = events_text(some_events(), {});
     EXPECT_EQ(text.size(), some_events().events.size() + 3) << "titles, what is not shown, what is not kept";
     EXPECT_EQ(text.lines()[0].plain(), "TIME              PID  EVENT       KIND      REQUESTED  DEV   NAME");
-    EXPECT_EQ(text.lines()[1].plain(), "Not shown: address. Widen the terminal.");
+    EXPECT_EQ(text.lines()[1].plain(), "Not shown: note, address. Widen the terminal.");
     EXPECT_EQ(text.lines()[2].plain(), "(3 earlier events are no longer kept)");
     EXPECT_THAT(render_plain(text), HasSubstr("  12 events missed\n"));
     EXPECT_THAT(render_plain(text), HasSubstr("  died  "));
     EXPECT_THAT(render_plain(text), HasSubstr("  process died\n"));
     EXPECT_EQ(event_titles({.width = 200}).plain(),
-              "TIME              PID  EVENT       KIND      REQUESTED  DEV      ADDRESS  NAME");
+              "TIME              PID  EVENT       KIND      REQUESTED  DEV   NOTE              ADDRESS  NAME");
     EXPECT_EQ(event_lines(some_events(), {}).size(), some_events().events.size() + 1);
     EXPECT_EQ(render_plain(events_text(none, {})), "No events since the daemon started.\n");
 }
@@ -183,7 +183,8 @@ TEST(PostMortemsScreen, HasARowPerProcessThatDied) {
     add_sizes_and_json(golden, "several", several_post_mortems(), post_mortems_text);
     golden.add("none, 80 columns", post_mortems_text(none, {}));
 
-    EXPECT_EQ(post_mortem_table(several_post_mortems(), {}).size(), 3u) << "the titles and two rows";
+    EXPECT_EQ(post_mortem_table(several_post_mortems(), {.names_left_out = false}).size(), 3u)
+        << "the titles and two rows";
     const std::string text = render_plain(post_mortems_text(several_post_mortems(), {}));
     EXPECT_THAT(text, HasSubstr("... and 3 older ones no longer kept\n"));
     expect_fits_80_columns(several_post_mortems(), post_mortems_text);

@@ -42,12 +42,11 @@ std::string name_text(const EventView& event) {
     if (event.type == RecordType::process_started || event.type == RecordType::process_died) {
         return "process " + type_text(event);
     }
-    std::string text = event.name.value_or("");
-    const std::string more = event.adds_bytes == false ? "(adds no bytes)"
-                             : event.kernel_type       ? "(" + *event.kernel_type + ")"
-                                                       : "";
-    text += (text.empty() || more.empty() ? "" : " ") + more;
-    return text.empty() ? "-" : text;
+    return event.name.value_or("-");
+}
+
+std::string note_text(const EventView& event) {
+    return event.adds_bytes == false ? "adds no bytes" : event.kernel_type.value_or("-");
 }
 
 Column left_column(std::string title, size_t room) {
@@ -62,15 +61,16 @@ Text event_table(const std::vector<EventView>& events, const Style& style) {
                  left_column("KIND", 8),
                  bytes_column("REQUESTED", 0, style),
                  {"DEV", kLeft, 0, 4, Column::KeptPart::beginning, 4},
-                 {"ADDRESS", kRight, 1, 0, Column::KeptPart::beginning, 10},
+                 {"NOTE", kLeft, 1, 0, Column::KeptPart::beginning, 13},
+                 {"ADDRESS", kRight, 2, 0, Column::KeptPart::beginning, 10},
                  {"NAME", kLeft, 0, 12, Column::KeptPart::end}});
     table.align_with_others();
     for (const EventView& event : events) {
         table.add({time_of_day(event.time_ns), std::to_string(event.pid), type_text(event),
                    event.kind ? std::string(name_of(*event.kind)) : "-",
                    event.requested ? format_bytes(*event.requested, style.bytes) : "-",
-                   format_ids(event.devices), event.address ? fmt::format("{:#x}", *event.address) : "-",
-                   name_text(event)});
+                   format_ids(event.devices), note_text(event),
+                   event.address ? fmt::format("{:#x}", *event.address) : "-", name_text(event)});
     }
     return table.text(style);
 }

@@ -115,12 +115,13 @@ TEST(MapScreen, OneDeviceAndOneBankAreSingular) {
 
 TEST(MapScreen, OfL1DrawsCircularBuffersAndListsTheirPrograms) {
     const std::string text = render_plain(map_text(l1_map(), {}));
-    for (const char* part : {"core 3,4 (fullest): circular buffers up to 0x5e280, headroom 630.2 KiB\n",
-                             "12 circular buffers are not on this core ('--core X,Y' shows another)\n",
-                             "457.1 KiB used by buffers, 273.4 KiB by circular buffers",
-                             "[ccccccccccccccc+....", "(7 circular buffers) decoder.0/ttnn::matmul\n",
-                             "     17    5  273.4 KiB  0x5e280  decoder.0/ttnn::matmul\n",
-                             "      -    2    8.0 KiB  0x1bcc0  -\n"}) {
+    for (const char* part :
+         {"core 3,4 (fullest): circular buffers up to 0x5e280, headroom 630.2 KiB\n",
+          "12 circular buffers are not on this core ('--core X,Y' shows another)\n",
+          "457.1 KiB used by buffers, 273.4 KiB by circular buffers", "[ccccccccccccccc+....",
+          "  273.4 KiB    7          -        -  1m30s  decoder.0/ttnn::matmul\n",
+          "     17    5  273.4 KiB  0x5e280  decoder.0/ttnn::matmul\n",
+          "      -    2    8.0 KiB  0x1bcc0  -\n"}) {
         EXPECT_THAT(text, HasSubstr(part));
     }
     MapView view = l1_map();

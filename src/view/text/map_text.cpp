@@ -202,28 +202,36 @@ Line name_of_block(const MapBlock& block, const AddressMap& map) {
     if (block.is_free) {
         return {block.bytes == map.largest_free ? "(free, largest)" : "(free)", Tone::good};
     }
-    const std::string name = block.name.value_or("");
-    if (block.circular_buffers == 0) {
-        return name.empty() ? "-" : name;
-    }
-    return fmt::format("({}) {}", format_count(block.circular_buffers, "circular buffer", "circular buffers"),
-                       name);
+    return block.name.value_or("-");
 }
 
 }  // namespace
 
 Text block_table(const AddressMap& map, size_t first, size_t count, const Style& style) {
-    Table table({{"ADDRESS", kRight, 0, 0, Column::KeptPart::beginning, 10},
-                 bytes_column("IN BANK", 0, style),
-                 bytes_column("REQUESTED", 2, style),
-                 bytes_column("USED", 1, style),
-                 age_column("AGE", 3),
-                 {"NAME", kLeft, 0, 20, Column::KeptPart::end}});
+    std::vector<Column> columns = {{"ADDRESS", kRight, 0, 0, Column::KeptPart::beginning, 10},
+                                   bytes_column("IN BANK", 0, style),
+                                   bytes_column("REQUESTED", 2, style),
+                                   bytes_column("USED", 1, style),
+                                   age_column("AGE", 3),
+                                   {"NAME", kLeft, 0, 20, Column::KeptPart::end}};
+    const bool has_circular_buffers = map.kind == Kind::l1;
+    if (has_circular_buffers) {
+        columns.insert(columns.begin() + 2, {"CBS"});
+    }
+    Table table(std::move(columns));
     for (size_t i = first; i < std::min(first + count, map.blocks.size()); ++i) {
         const MapBlock& block = map.blocks[i];
-        table.add({fmt::format("{:#x}", block.address), format_bytes(block.bytes, style.bytes),
-                   amount_or_dash(block.requested, style), amount_or_dash(block.used, style),
-                   block.age_ns ? format_age(*block.age_ns) : "-", name_of_block(block, map)});
+        std::vector<Line> row = {fmt::format("{:#x}", block.address),
+                                 format_bytes(block.bytes, style.bytes),
+                                 amount_or_dash(block.requested, style),
+                                 amount_or_dash(block.used, style),
+                                 block.age_ns ? format_age(*block.age_ns) : "-",
+                                 name_of_block(block, map)};
+        if (has_circular_buffers) {
+            row.insert(row.begin() + 2,
+                       block.circular_buffers == 0 ? "-" : std::to_string(block.circular_buffers));
+        }
+        table.add(std::move(row));
     }
     return table.text(style);
 }

@@ -48,7 +48,7 @@ Text device_table(const View& view, const Style& style, size_t bar_width) {
 Text device_table(const View& view, const Style& style) {
     for (const size_t bar_width : {size_t{20}, size_t{8}}) {
         Text text = device_table(view, style, bar_width);
-        if (text.lines().front().width() <= style.width) {
+        if (text.empty() || text.lines().front().width() <= style.width) {
             return text;
         }
     }
