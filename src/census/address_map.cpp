@@ -271,10 +271,15 @@ private:
     }
 
     void add_pool_maps(DeviceMaps& result) {
-        const auto is_l1 = [](const auto& pool) { return pool.first.second == Kind::l1; };
-        if (!found_.circular_buffers.empty() &&
-            std::none_of(found_.pools.begin(), found_.pools.end(), is_l1)) {
-            found_.pools[{found_.circular_buffers.front().set, Kind::l1}];
+        // Each map of L1 shows all circular buffers. Without buffers one map is enough.
+        if (!found_.circular_buffers.empty()) {
+            const auto is_l1 = [](const auto& pool) { return pool.first.second == Kind::l1; };
+            std::erase_if(found_.pools, [&](const auto& pool) {
+                return is_l1(pool) && pool.second.live.empty() && pool.second.dropped == 0;
+            });
+            if (std::none_of(found_.pools.begin(), found_.pools.end(), is_l1)) {
+                found_.pools[{found_.circular_buffers.front().set, Kind::l1}];
+            }
         }
         for (auto& [key, pool] : found_.pools) {
             const auto& [set, kind] = key;

@@ -81,6 +81,9 @@ public:
     }
     std::optional<CanvasHit> hit_at(int row, int column) const;
 
+    // The names of the columns for which tables had no room.
+    std::vector<std::string>& left_out() { return left_out_; }
+
     const ScreenCell& at(int row, int column) const { return cells_[index(row, column)]; }
 
     // A row as UTF-8, without spaces at its end.
@@ -117,6 +120,7 @@ private:
     Glyphs glyphs_;
     std::vector<ScreenCell> cells_;
     std::vector<HitArea> hits_;
+    std::vector<std::string> left_out_;
 };
 
 // As UTF-8.

@@ -11,11 +11,12 @@
 
 namespace ttmem::tui {
 
-view::Style style_for(const Canvas& canvas, const Area& area) {
+view::Style style_for(Canvas& canvas, const Area& area) {
     view::Style style;
     style.width = static_cast<size_t>(std::max(area.columns, 1));
     style.utf8 = canvas.glyphs() == Glyphs::utf8;
-    style.names_left_out = false;
+    style.names_left_out = false;  // the frame names them
+    style.left_out = &canvas.left_out();
     return style;
 }
 

@@ -29,7 +29,7 @@ struct Area {
     }
 };
 
-view::Style style_for(const Canvas& canvas, const Area& area);
+view::Style style_for(Canvas& canvas, const Area& area);
 
 // Draws the lines of a text from line `first` on.
 void put_text(Canvas& canvas, const Area& area, const view::Text& text, size_t first = 0);

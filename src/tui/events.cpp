@@ -42,8 +42,8 @@ void draw_events(const Model& model, const Ui& ui, Canvas& canvas, const Area& a
     if (model.events().empty() && !model.problem().empty()) {
         return put_note(canvas, area, model.problem());
     }
-    const view::Style style{.width = static_cast<size_t>(area.columns), .names_left_out = false};
-    const auto rows = static_cast<size_t>(std::max(area.rows - 1, 0));
+    const view::Style style = style_for(canvas, area);
+    const auto rows = static_cast<size_t>(std::max(area.rows - 2, 0));
     const std::vector<const view::EventView*> events = listed_events(model, ui);
     const auto selected = selected_row(model, ui);
     std::string title =
@@ -55,12 +55,13 @@ void draw_events(const Model& model, const Ui& ui, Canvas& canvas, const Area& a
     title += model.events_hidden() != 0 ? fmt::format(" ({} of other users not shown)", model.events_hidden())
                                         : "";
     canvas.put(area.row, area.column, title, ui.paused ? CellStyle::warn : CellStyle::title, area.columns);
-    const Area list = area.below(1);
     if (events.empty()) {
-        return put_note(canvas, list,
+        return put_note(canvas, area.below(1),
                         view::empty_list_text(ui.filter().empty() ? "No events yet." : "No matching events.",
                                               view::hidden_events_line(model.events_hidden())));
     }
+    canvas.put_line(area.row + 1, area.column, view::event_titles(style), area.columns);
+    const Area list = area.below(2);
     // Without a selection, the newest is visible.
     const size_t newest = ui.is_reverse() ? 0 : events.size() - 1;
     const size_t first = scroll_to(selected.value_or(newest), rows, events.size());

@@ -4,6 +4,7 @@
 // on every screen.
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cassert>
@@ -169,6 +170,10 @@ void draw_notices(const Model& model, Canvas& canvas) {
     }
     for (const std::string& notice : model.notices()) {
         notices.push_back({notice, CellStyle::warn});
+    }
+    if (!canvas.left_out().empty()) {
+        notices.push_back(
+            {fmt::format("Not shown at this width: {}", fmt::join(canvas.left_out(), ", ")), CellStyle::dim});
     }
     if (notices.empty()) {
         return;

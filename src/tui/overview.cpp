@@ -89,9 +89,13 @@ view::Text device_table(const view::View& view, const view::Style& style) {
           DeviceTableLayout{8, false, 2}, DeviceTableLayout{8, false, 1}}) {
         view::Text table = device_table(view, layout, style);
         if (table.lines().front().width() <= style.width) {
+            if (!layout.has_headroom) {
+                style.left_out->push_back("headroom");
+            }
             return table;
         }
     }
+    style.left_out->push_back("headroom");
     return device_table(view, DeviceTableLayout{0, false, 1}, style);
 }
 

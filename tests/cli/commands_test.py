@@ -177,7 +177,7 @@ class Daemon(TestCase):
         for event in events["events"]:
             self.assertLessEqual({"sequence", "what", "pid", "time_ns"}, set(event))
         titles, _ = self.output_of("events", "--limit", "1").splitlines()
-        self.assertEqual(titles.split(), ["TIME", "PID", "EVENT", "KIND", "REQUESTED", "DEV", "ADDRESS", "NAME"])
+        self.assertEqual(titles.split(), ["TIME", "PID", "EVENT", "KIND", "REQUESTED", "DEV", "NOTE", "ADDRESS", "NAME"])
         # The device is no longer known, but its number still selects past events.
         self.assertIn("allocation", self.output_of("events", "--device", "0", "--kind", "dram"))
         self.assertNotIn("allocation", self.output_of("events", "--device", "1"))

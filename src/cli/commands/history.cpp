@@ -29,7 +29,7 @@ void declare_history_options(CLI::App& command, HistoryOptions& options) {
                 options.scale =
                     name == "highest" ? view::HistoryScale::highest : view::HistoryScale::capacity;
             },
-            "A full cell is the capacity (the default), or the highest value")
+            "What a full cell means: capacity (default) or highest")
         ->check(check_choice({"capacity", "highest"}))
         ->type_name("SCALE");
 }

@@ -204,6 +204,11 @@ Text Table::text(const Style& style) const {
            narrow(layout, least)) {
     }
     std::reverse(left_out.begin(), left_out.end());  // the most important first
+    for (size_t i = 0; style.left_out != nullptr && i < left_out.size(); ++i) {
+        if (std::find(style.left_out->begin(), style.left_out->end(), left_out[i]) == style.left_out->end()) {
+            style.left_out->push_back(left_out[i]);
+        }
+    }
     std::vector<Line> titles;
     for (const Column& column : columns_) {
         titles.emplace_back(column.title, Tone::title);

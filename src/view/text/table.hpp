@@ -33,6 +33,8 @@ struct Style {
     bool utf8 = false;
     // Names the columns that did not fit, below the table.
     bool names_left_out = true;
+    // Gets these names too, once each.
+    std::vector<std::string>* left_out = nullptr;
     // Shows these columns, in this order, and no others. Absent: all that fit.
     ColumnChoice* columns = nullptr;
     // False: tables have no line of titles.
