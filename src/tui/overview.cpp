@@ -201,17 +201,20 @@ view::Text process_table(const std::vector<const ProcessFigures*>& processes, co
     const auto title = [&](std::string_view name) {
         return upper(name) + (name == name_of(ui.order) ? (ui.is_reverse() ? "^" : "v") : "");
     };
-    std::vector<Column> columns = {
-        {title("pid")}, {title("user"), kLeft, 0, 5}, {title("command"), kLeft, 0, 10}, {"DEV", kLeft, 0, 5}};
+    std::vector<Column> columns = {view::pid_column(title("pid")),
+                                   {title("user"), kLeft, 0, 5},
+                                   {title("command"), kLeft, 0, 10},
+                                   {"DEV", kLeft, 0, 5}};
     for (const Kind kind : kinds) {
-        const int rank = kind == Kind::dram || kind == Kind::l1     ? 0
-                         : kind == Kind::cb || kind == Kind::kernel ? 1
-                                                                    : 5;
-        columns.push_back(
-            {title(census::name_of(kind)), kRight, census::name_of(kind) == name_of(ui.order) ? 0 : rank});
+        const int rank = kind == Kind::dram || kind == Kind::l1 ? 0
+                         : kind == Kind::cb                     ? 1
+                         : kind == Kind::kernel                 ? 4
+                                                                : 5;
+        columns.push_back(view::bytes_column(title(census::name_of(kind)),
+                                             census::name_of(kind) == name_of(ui.order) ? 0 : rank, style));
     }
-    columns.push_back({title("age"), kRight, ui.order == ProcessOrder::age ? 0 : 2});
-    columns.push_back({"STATE", kLeft, 3});
+    columns.push_back(view::age_column(title("age"), ui.order == ProcessOrder::age ? 0 : 2));
+    columns.push_back({"STATE", kLeft, 3, 0, Column::KeptPart::beginning, 9});  // "untracked"
     columns.push_back({"EVENTS/S", kRight, 8});
     columns.push_back({"SOURCE", kLeft, 7});
     view::Table table(columns);

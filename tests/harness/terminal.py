@@ -41,8 +41,10 @@ class Terminal:
         self.tmux("send-keys", "-t", "test", "-l", text)
 
     def click(self, row: int, column: int):
-        """Presses the first mouse button, as terminals with one byte per coordinate report it."""
-        self.tmux("send-keys", "-t", "test", "-H", *(f"{byte:x}" for byte in (27, ord("["), ord("M"), 32, 33 + column, 33 + row)))
+        """Presses and releases the first mouse button, as terminals with one byte per coordinate report it."""
+        for button in (32, 35):
+            report = (27, ord("["), ord("M"), button, 33 + column, 33 + row)
+            self.tmux("send-keys", "-t", "test", "-H", *(f"{byte:x}" for byte in report))
 
     def run(self, *command: str):
         """Types the command; the shell prints its exit code as "code:N" when it has ended."""

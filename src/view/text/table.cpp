@@ -127,8 +127,8 @@ Column age_column(std::string title, int rank) {
     return column;
 }
 
-Column pid_column() {
-    Column column{"PID"};
+Column pid_column(std::string title) {
+    Column column{std::move(title)};
     column.room = 7;  // "4194304"
     return column;
 }

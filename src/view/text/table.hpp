@@ -62,7 +62,7 @@ struct Column {
 // Columns of numbers, whose width changes with the number.
 Column bytes_column(std::string title, int rank, const Style& style);
 Column age_column(std::string title, int rank);
-Column pid_column();
+Column pid_column(std::string title = "PID");
 Column count_column(std::string title, int rank);
 
 constexpr auto kLeft = Column::Align::left;
