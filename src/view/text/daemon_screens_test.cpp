@@ -46,8 +46,9 @@ TEST_F(EventsScreen, HasALinePerEventAndSaysWhatIsMissing) {
     EXPECT_THAT(render_plain(text), HasSubstr("  12 events missed\n"));
     EXPECT_THAT(render_plain(text), HasSubstr("  died  "));
     EXPECT_THAT(render_plain(text), HasSubstr("  process died\n"));
-    EXPECT_EQ(event_titles({.width = 200}).plain(),
-              "TIME              PID  EVENT       KIND      REQUESTED  DEV   NOTE              ADDRESS  NAME");
+    EXPECT_EQ(
+        event_titles({.width = 200}).plain(),
+        "TIME              PID  EVENT       KIND      REQUESTED  DEV   NOTE              ADDRESS  NAME");
     EXPECT_EQ(event_lines(some_events(), {}).size(), some_events().events.size() + 1);
     EXPECT_EQ(render_plain(events_text(none, {})), "No events since the daemon started.\n");
 }
