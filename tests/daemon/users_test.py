@@ -114,7 +114,7 @@ class Users(TestCase):
         device = str(daemon.view()["devices"][0]["id"])
         for arguments in (["allocations"], ["allocations", "--group-by", "name"], ["programs"], ["map", "-d", device], ["why"]):
             text = self.ttmem_as(STRANGER, *arguments)
-            self.assertIn("Not listed: 1 process of other users, with 12.0 KiB of dram, 4.0 KiB of kernel.", text, arguments)
+            self.assertIn("Not listed: 1 process of other users, with 12.0 KiB of dram, 4.0 KiB of kernel", text, arguments)
             self.assertIn("root (sudo ttmem ...) and members of the group ttmem see them", text, arguments)
         self.assertRegex(self.ttmem_as(STRANGER, "events"), r"Not listed: \d+ events? of other users' processes\.")
         other.kill()

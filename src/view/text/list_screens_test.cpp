@@ -217,7 +217,8 @@ Hidden two_hidden() {
 
 TEST(ListScreens, SayWhatBelongsToOthersAndWhoSeesIt) {
     const std::string hidden =
-        "\nNot listed: 2 processes of other users, with 5.0 GiB of dram, 1.0 MiB of l1.\n"
+        "\nNot listed: 2 processes of other users, with 5.0 GiB of dram, 1.0 MiB of l1\n  (sums over "
+        "devices).\n"
         "Their users, root (sudo ttmem ...) and members of the group ttmem see them.\n";
     const auto expect_hidden = [&](auto view, const auto& as_text) {
         view.hidden = two_hidden();

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <map>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "view/text/format.hpp"
@@ -43,13 +45,17 @@ std::string hidden_line(const Hidden& hidden, bool exact_bytes) {
             separator = ", ";
         }
     }
-    return text;
+    return text + (separator == std::string_view(", ") ? " (sums over devices)" : "");
 }
 
 Text hidden_text(const std::string& hidden) {
     Text text;
     if (!hidden.empty()) {
-        text.add(Line("Not listed: " + hidden + ".", Tone::warn)).add(kWhoSeesHidden);
+        constexpr size_t kWidth = 80;
+        for (std::string& line : wrap_words("Not listed: " + hidden + ".", kWidth)) {
+            text.add(Line(std::move(line), Tone::warn));
+        }
+        text.add(kWhoSeesHidden);
     }
     return text;
 }
