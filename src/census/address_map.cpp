@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cassert>
 #include <charconv>
+#include <iterator>
 #include <map>
 #include <tuple>
 
@@ -33,17 +34,19 @@ struct TakenRange {
 using Ranges = std::vector<TakenRange>;
 
 struct PoolBlocks {
-    Ranges live;
+    std::vector<segment::Allocation> live;
     uint64_t dropped = 0;  // beyond kMostMapBlocks
 };
 
-// What a pass over one ledger finds.
-struct LedgerBlocks {
-    std::map<std::pair<uint8_t, Kind>, PoolBlocks> pools;
+// What a pass over one ledger finds in one device set.
+struct SetBlocks {
+    std::map<Kind, PoolBlocks> pools;
     std::vector<segment::Allocation> circular_buffers;
     uint64_t dropped_buffers = 0;           // circular buffers beyond kMostMapBlocks
     std::optional<uint64_t> lowest_buffer;  // of L1
 };
+
+using LedgerBlocks = std::map<uint8_t, SetBlocks>;
 
 uint64_t in_one_bank(uint64_t reserved, const Bank& bank) {
     return bank.is_known() ? reserved / bank.banks + (reserved % bank.banks != 0 ? 1 : 0) : reserved;
@@ -183,23 +186,71 @@ void lay_out(AddressMap& map, const Ranges& by_address, bool has_gaps, const Sel
     }
 }
 
-// Maps what one ledger holds on the device.
+// Whether the maps are of circular buffers, program by program.
+bool is_of_programs(const MapQuery& query) { return query.kind == KindSet(Kind::cb); }
+
+// Reads a ledger once for all devices of the query.
+LedgerBlocks find_blocks(const Selection& selection, const SelectedLedger& ledger, const MapQuery& query) {
+    LedgerBlocks found;
+    for (const segment::SetTotals& set : selection.reports()[ledger.report].totals.sets) {
+        const bool is_asked =
+            set.is_open() && set.index < ledger.sets.size() && ledger.sets[set.index].is_asked;
+        for (size_t kind = 0; is_asked && !query.kind.empty() && kind < kPoolKinds; ++kind) {
+            if (query.kind.selects(static_cast<Kind>(kind))) {
+                found[static_cast<uint8_t>(set.index)].pools[static_cast<Kind>(kind)];
+            }
+        }
+    }
+    uint64_t kept = 0;
+    selection.for_each_match(ledger, [&](segment::SlotRef, const segment::Allocation& a, Kind kind) {
+        if (!segment::adds_bytes(a.flags)) {
+            return;
+        }
+        SetBlocks& set = found[a.set];
+        if (kind == Kind::l1) {
+            set.lowest_buffer = std::min(set.lowest_buffer.value_or(a.address), a.address);
+        }
+        const bool is_circular =
+            kind == Kind::cb && (query.kind.selects(Kind::cb) || query.kind.selects(Kind::l1));
+        if (!is_circular && (index_of(kind) >= kPoolKinds || !query.kind.selects(kind))) {
+            return;
+        }
+        const bool has_room = kept < kMostMapBlocks;
+        kept += has_room ? 1u : 0u;
+        if (is_circular) {
+            has_room ? set.circular_buffers.push_back(a) : void(++set.dropped_buffers);
+            return;
+        }
+        PoolBlocks& pool = set.pools[kind];
+        has_room ? pool.live.push_back(a) : void(++pool.dropped);
+    });
+    return found;
+}
+
+// Maps what one ledger holds on one device.
 class LedgerMapper {
 public:
-    // `room` is the number of live blocks that the answer may still get.
-    LedgerMapper(const Selection& selection, const SelectedLedger& ledger, const MapQuery& query,
-                 uint64_t& room)
+    // `found` has the blocks of all devices. `room` is the number of live blocks that the answer may still get.
+    LedgerMapper(const Selection& selection, const SelectedLedger& ledger, const LedgerBlocks& found,
+                 size_t device, const MapQuery& query, uint64_t& room)
         : selection_(selection),
           ledger_(ledger),
+          device_(device),
           query_(query),
           room_(room),
           asked_core_(parse_core(query.core)),
-          info_(info_of(selection, ledger, *selection.device())),
-          masks_(ledger.reader()) {}
+          info_(info_of(selection, ledger, device)),
+          masks_(ledger.reader()) {
+        for (const auto& [set, blocks] : found) {
+            const std::vector<size_t>& positions = ledger.sets[set].positions;
+            if (std::find(positions.begin(), positions.end(), device) != positions.end()) {
+                add_set(set, blocks);
+            }
+        }
+    }
 
     void add_to(DeviceMaps& result) {
-        find_blocks();
-        if (query_.kind == Kind::cb) {
+        if (is_of_programs(query_)) {
             add_program_maps(result);
         } else {
             add_pool_maps(result);
@@ -207,43 +258,24 @@ public:
     }
 
 private:
-    bool wants(Kind kind) const { return !query_.kind || *query_.kind == kind; }
     uint64_t limit() const { return query_.limit == 0 ? UINT64_MAX : query_.limit; }
     Bank bank(Kind kind) const { return info_ == nullptr ? Bank{} : bank_of(*info_, kind); }
 
-    void find_blocks() {
-        for (const segment::SetTotals& set : selection_.reports()[ledger_.report].totals.sets) {
-            if (query_.kind && *query_.kind != Kind::cb && set.is_open() && set.index < ledger_.sets.size() &&
-                ledger_.sets[set.index].is_asked) {
-                found_.pools[{static_cast<uint8_t>(set.index), *query_.kind}];
-            }
+    void add_set(uint8_t set, const SetBlocks& blocks) {
+        for (const auto& [kind, pool] : blocks.pools) {
+            pools_[{set, kind}] = &pool;
         }
-        uint64_t kept = 0;
-        selection_.for_each_match(ledger_, [&](segment::SlotRef, const segment::Allocation& a, Kind kind) {
-            if (!segment::adds_bytes(a.flags)) {
-                return;
-            }
-            if (kind == Kind::l1) {
-                found_.lowest_buffer = std::min(found_.lowest_buffer.value_or(a.address), a.address);
-            }
-            const bool is_circular = kind == Kind::cb && (wants(Kind::cb) || wants(Kind::l1));
-            if (!is_circular && (index_of(kind) >= kPoolKinds || !wants(kind))) {
-                return;
-            }
-            const bool has_room = kept < kMostMapBlocks;
-            kept += has_room ? 1u : 0u;
-            if (is_circular) {
-                has_room ? found_.circular_buffers.push_back(a) : void(++found_.dropped_buffers);
-                return;
-            }
-            PoolBlocks& pool = found_.pools[{a.set, kind}];
-            has_room ? pool.live.push_back({a.address, in_one_bank(a.reserved, bank(kind)), a})
-                     : void(++pool.dropped);
-        });
+        circular_buffers_.insert(circular_buffers_.end(), blocks.circular_buffers.begin(),
+                                 blocks.circular_buffers.end());
+        dropped_buffers_ += blocks.dropped_buffers;
+        if (blocks.lowest_buffer) {
+            lowest_buffer_ = std::min(lowest_buffer_.value_or(UINT64_MAX), *blocks.lowest_buffer);
+        }
     }
 
     AddressMap map_of(uint8_t set, Kind kind) const {
         AddressMap map;
+        map.device = selection_.table().devices()[device_].id;
         map.pid = ledger_.pid();
         map.set = ledger_.sets[set].label;
         map.devices = selection_.ids(ledger_.sets[set].positions);
@@ -264,36 +296,40 @@ private:
         CoreBuffers result = buffers_on_core(buffers, masks_, asked_core_, ledger_, limit());
         L1Reach reach;
         reach.cb_top = result.core.cb_top.value_or(0);
-        reach.lowest_buffer = found_.lowest_buffer;
-        result.core.lowest_buffer = found_.lowest_buffer;
+        reach.lowest_buffer = lowest_buffer_;
+        result.core.lowest_buffer = lowest_buffer_;
         result.core.headroom = worst_core(reach, bank(Kind::l1), 0).headroom;
         return result;
     }
 
     void add_pool_maps(DeviceMaps& result) {
         // Each map of L1 shows all circular buffers. Without buffers one map is enough.
-        if (!found_.circular_buffers.empty()) {
+        static const PoolBlocks kNoBlocks;
+        if (!circular_buffers_.empty()) {
             const auto is_l1 = [](const auto& pool) { return pool.first.second == Kind::l1; };
-            std::erase_if(found_.pools, [&](const auto& pool) {
-                return is_l1(pool) && pool.second.live.empty() && pool.second.dropped == 0;
+            std::erase_if(pools_, [&](const auto& pool) {
+                return is_l1(pool) && pool.second->live.empty() && pool.second->dropped == 0;
             });
-            if (std::none_of(found_.pools.begin(), found_.pools.end(), is_l1)) {
-                found_.pools[{found_.circular_buffers.front().set, Kind::l1}];
+            if (std::none_of(pools_.begin(), pools_.end(), is_l1)) {
+                pools_[{circular_buffers_.front().set, Kind::l1}] = &kNoBlocks;
             }
         }
-        for (auto& [key, pool] : found_.pools) {
+        for (const auto& [key, blocks] : pools_) {
             const auto& [set, kind] = key;
+            const PoolBlocks& pool = *blocks;
             AddressMap map = map_of(set, kind);
             map.left_out = pool.dropped;
-            Ranges& ranges = pool.live;
-            sort_by_address(ranges);
-            for (const TakenRange& range : ranges) {
-                map.used = saturating_add(map.used, range.bytes);
+            Ranges ranges;
+            ranges.reserve(pool.live.size());
+            for (const segment::Allocation& a : pool.live) {
+                ranges.push_back({a.address, in_one_bank(a.reserved, map.bank), a});
+                map.used = saturating_add(map.used, ranges.back().bytes);
             }
+            sort_by_address(ranges);
             bool has_gaps = pool.dropped == 0 && fit_into(map.bank, ranges);
             if (kind == Kind::l1) {
                 add_circular_buffers(map, ranges, has_gaps);
-                has_gaps = has_gaps && found_.dropped_buffers == 0;
+                has_gaps = has_gaps && dropped_buffers_ == 0;
             }
             finish(map, ranges, has_gaps, limit());
             result.maps.push_back(std::move(map));
@@ -302,7 +338,7 @@ private:
 
     // Adds what circular buffers occupy between the buffers of L1.
     void add_circular_buffers(AddressMap& map, Ranges& ranges, bool has_gaps) {
-        CoreBuffers circular = on_core(found_.circular_buffers);
+        CoreBuffers circular = on_core(circular_buffers_);
         Ranges occupied = merge(circular.buffers);
         if (has_gaps) {
             occupied = uncovered(occupied, ranges, map.bank);
@@ -317,7 +353,7 @@ private:
 
     // One map per program, the one that reaches highest first.
     void add_program_maps(DeviceMaps& result) {
-        std::vector<segment::Allocation>& all = found_.circular_buffers;
+        std::vector<segment::Allocation>& all = circular_buffers_;
         const auto key_of = [](const segment::Allocation& a) { return std::tuple(a.set, program_of(a)); };
         std::stable_sort(all.begin(), all.end(),
                          [&](const segment::Allocation& a, const segment::Allocation& b) {
@@ -343,13 +379,13 @@ private:
                 ++result.left_out;
             }
         }
-        result.left_aside += found_.dropped_buffers;
+        result.left_aside += dropped_buffers_;
     }
 
     AddressMap map_of_program(uint8_t set, CoreBuffers program) {
         AddressMap map = map_of(set, Kind::cb);
-        if (map.bank.is_known() && found_.lowest_buffer) {
-            const uint64_t end = std::max(*found_.lowest_buffer, *program.core.cb_top);
+        if (map.bank.is_known() && lowest_buffer_) {
+            const uint64_t end = std::max(*lowest_buffer_, *program.core.cb_top);
             map.bank.size = std::min(map.bank.size, end - std::min(end, map.bank.base));
         }
         Ranges ranges;
@@ -365,13 +401,43 @@ private:
 
     const Selection& selection_;
     const SelectedLedger& ledger_;
+    size_t device_;
     const MapQuery& query_;
     uint64_t& room_;
     std::optional<Core> asked_core_;
     const ttmem_device_info* info_;
     CoreMasks masks_;
-    LedgerBlocks found_;
+    // Of the sets that have the device:
+    std::map<std::pair<uint8_t, Kind>, const PoolBlocks*> pools_;
+    std::vector<segment::Allocation> circular_buffers_;
+    uint64_t dropped_buffers_ = 0;
+    std::optional<uint64_t> lowest_buffer_;
 };
+
+// The problem with the kinds of a query; empty if there is none.
+std::string problem_with_kinds(const MapQuery& query) {
+    if (query.kind.empty() || is_of_programs(query)) {
+        return {};
+    }
+    for (size_t i = 0; i < kKinds; ++i) {
+        const auto kind = static_cast<Kind>(i);
+        if (!query.kind.selects(kind)) {
+            continue;
+        }
+        if (kind == Kind::cb) {
+            return "circular buffers have a map per program: ask for cb without other kinds (a map of l1 "
+                   "shows them too)";
+        }
+        if (i >= kPoolKinds) {
+            return std::string(name_of(kind)) +
+                   " has no addresses of its own: a map is of dram, l1, l1_small, trace or cb";
+        }
+        if (!query.core.empty() && kind != Kind::l1) {
+            return std::string(name_of(kind)) + " is not part of a core: a core has l1 and cb";
+        }
+    }
+    return {};
+}
 
 // The problem with the core of a query; empty if there is none.
 std::string problem_with_core(const Selection& selection, const MapQuery& query) {
@@ -382,20 +448,47 @@ std::string problem_with_core(const Selection& selection, const MapQuery& query)
     if (!core) {
         return "core '" + query.core + "': must be two numbers, such as 3,4";
     }
-    if (query.kind && *query.kind != Kind::l1 && *query.kind != Kind::cb) {
-        return std::string(name_of(*query.kind)) + " is not part of a core: a core has l1 and cb";
-    }
-    Core size;
-    for (const SelectedLedger& ledger : selection.ledgers()) {
-        if (const ttmem_device_info* info = info_of(selection, ledger, *selection.device())) {
-            size = {std::max<uint32_t>(size.x, info->grid_x), std::max<uint32_t>(size.y, info->grid_y)};
+    for (const size_t device : selection.devices()) {
+        Core size;
+        for (const SelectedLedger& ledger : selection.ledgers()) {
+            if (const ttmem_device_info* info = info_of(selection, ledger, device)) {
+                size = {std::max<uint32_t>(size.x, info->grid_x), std::max<uint32_t>(size.y, info->grid_y)};
+            }
+        }
+        if (size.x != 0 && size.y != 0 && (core->x >= size.x || core->y >= size.y)) {
+            return "device " + std::to_string(selection.table().devices()[device].id) + " has no core " +
+                   query.core + ": its cores are 0,0 to " + std::to_string(size.x - 1) + "," +
+                   std::to_string(size.y - 1);
         }
     }
-    if (size.x != 0 && size.y != 0 && (core->x >= size.x || core->y >= size.y)) {
-        return "device " + query.device + " has no core " + query.core + ": its cores are 0,0 to " +
-               std::to_string(size.x - 1) + "," + std::to_string(size.y - 1);
-    }
     return {};
+}
+
+// Puts the maps of one device in order, and leaves out what is not shown.
+void choose_maps(DeviceMaps& found, const MapQuery& query) {
+    if (is_of_programs(query)) {
+        const auto top = [](const AddressMap& map) { return map.core->cb_top; };
+        std::stable_sort(found.maps.begin(), found.maps.end(),
+                         [&](const AddressMap& a, const AddressMap& b) { return top(a) > top(b); });
+        if (query.limit != 0 && found.maps.size() > query.limit) {
+            found.left_out += found.maps.size() - query.limit;
+            found.maps.resize(query.limit);
+        }
+        return;
+    }
+    // Pools without allocations are shown only if there are no others of their kind.
+    const auto is_empty = [](const AddressMap& map) {
+        return map.used == 0 && (!map.core || map.core->bytes == 0);
+    };
+    KindSet in_use;
+    for (const AddressMap& map : found.maps) {
+        if (!is_empty(map)) {
+            in_use.add(map.kind);
+        }
+    }
+    std::erase_if(found.maps, [&](const AddressMap& map) {
+        return is_empty(map) && !in_use.empty() && in_use.selects(map.kind);
+    });
 }
 
 }  // namespace
@@ -413,45 +506,34 @@ std::optional<Core> parse_core(std::string_view text) {
 
 base::Expected<DeviceMaps> map_addresses(const Census& census, const MapQuery& asked) {
     MapQuery query = asked;
-    if (!query.core.empty() && !query.kind) {
+    if (!query.core.empty() && query.kind.empty()) {
         query.kind = Kind::l1;
     }
-    if (query.kind && index_of(*query.kind) >= kPoolKinds && *query.kind != Kind::cb) {
-        return base::error(Error::Code::refused,
-                           std::string(name_of(*query.kind)) +
-                               " has no addresses of its own: a map is of dram, l1, l1_small, trace or cb");
+    if (std::string problem = problem_with_kinds(query); !problem.empty()) {
+        return base::error(Error::Code::refused, std::move(problem));
     }
     const auto selection = Selection::of(census, {.device = query.device, .pid = query.pid});
     if (!selection) {
         return tl::unexpected(selection.error());
     }
-    if (selection->has_several_devices()) {
-        return base::error(Error::Code::refused, "a map is of one device, not of " + query.device);
-    }
     if (std::string problem = problem_with_core(*selection, query); !problem.empty()) {
         return base::error(Error::Code::refused, std::move(problem));
     }
-    DeviceMaps result;
+    const std::vector<size_t> devices = selection->devices();
+    std::vector<DeviceMaps> found(devices.size());
     uint64_t room = query.limit == 0 ? UINT64_MAX : kMostShownBlocks;
     for (const SelectedLedger& ledger : selection->ledgers()) {
-        LedgerMapper(*selection, ledger, query, room).add_to(result);
-    }
-    if (query.kind == Kind::cb) {
-        const auto top = [](const AddressMap& map) { return map.core->cb_top; };
-        std::stable_sort(result.maps.begin(), result.maps.end(),
-                         [&](const AddressMap& a, const AddressMap& b) { return top(a) > top(b); });
-        if (query.limit != 0 && result.maps.size() > query.limit) {
-            result.left_out += result.maps.size() - query.limit;
-            result.maps.resize(query.limit);
+        const LedgerBlocks blocks = find_blocks(*selection, ledger, query);
+        for (size_t i = 0; i < devices.size(); ++i) {
+            LedgerMapper(*selection, ledger, blocks, devices[i], query, room).add_to(found[i]);
         }
-        return result;
     }
-    // Pools without allocations are shown only if there are no others.
-    const auto is_empty = [](const AddressMap& map) {
-        return map.used == 0 && (!map.core || map.core->bytes == 0);
-    };
-    if (!std::all_of(result.maps.begin(), result.maps.end(), is_empty)) {
-        std::erase_if(result.maps, is_empty);
+    DeviceMaps result;
+    for (DeviceMaps& one : found) {
+        choose_maps(one, query);
+        result.left_out += one.left_out;
+        result.left_aside += one.left_aside;
+        std::move(one.maps.begin(), one.maps.end(), std::back_inserter(result.maps));
     }
     return result;
 }

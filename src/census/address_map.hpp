@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The address space of each allocator that contains a device, with the free blocks between the live ones. A map of L1
+// The address space of each allocator that contains a device, device by device, with the free blocks between the live ones. A map of L1
 // also has what circular buffers occupy on one core. A map of circular buffers is of one program on one core.
 
 #include <cstdint>
@@ -66,8 +66,9 @@ struct MapCore {
     bool operator==(const MapCore&) const = default;
 };
 
-// The pool of one allocator on the requested device, or the circular buffers of one of its programs.
+// The pool of one allocator on a requested device, or the circular buffers of one of its programs.
 struct AddressMap {
+    uint32_t device = 0;  // the requested device
     uint32_t pid = 0;
     std::string set;
     std::vector<uint32_t> devices;  // the devices that it keeps in lockstep
@@ -87,10 +88,10 @@ struct AddressMap {
 };
 
 struct MapQuery {
-    std::string device = {};
+    std::string device = {};  // several as in split_device_list()
     std::optional<uint32_t> pid = {};
-    // A kind that has a pool, or circular buffers; absent: all pools that hold something.
-    std::optional<Kind> kind = {};
+    // Kinds that have a pool, or circular buffers alone; empty: all pools that hold something.
+    KindSet kind = {};
     std::string core = {};  // "x,y": only L1, or circular buffers, of this core; empty: of the fullest
     uint64_t limit = 0;     // live blocks per pool, and programs; 0: all
 
@@ -107,12 +108,13 @@ constexpr uint64_t kMostShownBlocks = 20'000;
 std::optional<Core> parse_core(std::string_view text);
 
 struct DeviceMaps {
-    std::vector<AddressMap> maps;  // circular buffers: the program that reaches highest comes first
-    uint64_t left_out = 0;         // programs beyond the limit
-    uint64_t left_aside = 0;       // circular buffers in no program, because there are too many
+    // By device. Circular buffers: the program that reaches highest comes first.
+    std::vector<AddressMap> maps;
+    uint64_t left_out = 0;    // programs beyond the limit
+    uint64_t left_aside = 0;  // circular buffers in no program, because there are too many
 };
 
-// Returns an error if the device, the process or the core does not exist, or if the kind has no address space.
+// Returns an error if a device, the process or the core does not exist, or if the kinds can't be shown together.
 base::Expected<DeviceMaps> map_addresses(const Census& census, const MapQuery& asked);
 
 }  // namespace ttmem::census

@@ -4,6 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <tuple>
+
 #include "census/segment_test_support.hpp"
 
 namespace ttmem::census {
@@ -147,6 +150,51 @@ TEST_F(AddressMaps, AreCutToALimitAndSayByHowMuch) {
     EXPECT_THAT(cut.blocks, SizeIs(1));
     EXPECT_EQ(cut.left_out, 1u);
     EXPECT_EQ(cut.largest_free, 600u) << "of all that is there";
+}
+
+TEST_F(AddressMaps, OfSeveralDevicesFollowOneAnother) {
+    put(0x1000, 400, "first");
+    put_cb(0x100, 50, {0b001});
+    segment.add_device(small_chip(0x20, 1));
+    set = segment.add_set(2);
+    put(0x1000, 800, "second");
+    set = segment.add_set(3);
+    put(0x1000, 1200, "both");
+    const auto all = *maps({"1,0"});
+    ASSERT_THAT(all, SizeIs(5));
+    const auto one = [&](size_t i) { return std::tuple(all[i].device, all[i].kind, all[i].used); };
+    EXPECT_EQ(one(0), std::tuple(0u, Kind::dram, 100u));
+    EXPECT_EQ(one(1), std::tuple(0u, Kind::l1, 0u)) << "the circular buffer of the first device";
+    EXPECT_EQ(one(2), std::tuple(0u, Kind::dram, 300u));
+    EXPECT_EQ(one(3), std::tuple(1u, Kind::dram, 200u));
+    EXPECT_EQ(one(4), std::tuple(1u, Kind::dram, 300u)) << "an allocator of both is on each";
+    for (const char* device : {"0", "1"}) {
+        const auto alone = *maps({device});
+        EXPECT_TRUE(std::search(all.begin(), all.end(), alone.begin(), alone.end(),
+                                [](const AddressMap& a, const AddressMap& b) {
+                                    return a.device == b.device && a.devices == b.devices &&
+                                           a.kind == b.kind && a.used == b.used && a.free == b.free;
+                                }) != all.end())
+            << device;
+    }
+    EXPECT_THAT(*maps({"0-1"}), SizeIs(all.size()));
+    EXPECT_THAT(maps({"0-2"}).error().text, HasSubstr("device 2"));
+}
+
+TEST_F(AddressMaps, AreOfSeveralKindsAndOfAnEmptyPoolThatIsAskedFor) {
+    put(0x1000, 400);
+    KindSet kinds = Kind::dram;
+    kinds.add(Kind::l1);
+    const auto both = *maps({.device = "0", .kind = kinds});
+    ASSERT_THAT(both, SizeIs(2));
+    EXPECT_EQ(both[0].kind, Kind::dram);
+    EXPECT_EQ(both[1].kind, Kind::l1);
+    EXPECT_THAT(both[1].blocks, ElementsAre(gap(0x100, 500)));
+    EXPECT_EQ(maps({.device = "0", .kind = kinds, .core = "0,0"}).error().text,
+              "dram is not part of a core: a core has l1 and cb");
+    kinds.add(Kind::cb);
+    EXPECT_THAT(maps({.device = "0", .kind = kinds}).error().text,
+                HasSubstr("ask for cb without other kinds"));
 }
 
 TEST_F(AddressMaps, AreNotOfKindsWithoutAddresses) {

@@ -5,6 +5,8 @@
 #include <cassert>
 #include <charconv>
 
+#include "census/device_id_set.hpp"
+
 namespace ttmem::census {
 
 namespace {
@@ -40,18 +42,6 @@ std::optional<size_t> find_device(const DeviceTable& table, std::string_view tex
         }
     }
     return std::nullopt;
-}
-
-std::vector<std::string_view> split_at_commas(const std::optional<std::string>& text) {
-    std::vector<std::string_view> parts;
-    std::string_view rest = text ? std::string_view(*text) : std::string_view();
-    for (bool is_more = text.has_value(); is_more;) {
-        const size_t end = std::min(rest.find(','), rest.size());
-        parts.push_back(rest.substr(0, end));
-        is_more = end != rest.size();
-        rest.remove_prefix(std::min(end + 1, rest.size()));
-    }
-    return parts;
 }
 
 }  // namespace
@@ -114,12 +104,12 @@ void Selection::select_ledgers() {
 base::Expected<Selection> Selection::of(const Census& census, Filter filter) {
     Selection selection(census, std::move(filter));
     const Filter& asked = selection.filter_;
-    for (const std::string_view device : split_at_commas(asked.device)) {
+    for (const std::string& device :
+         asked.device ? split_device_list(*asked.device) : std::vector<std::string>()) {
         const auto position = find_device(selection.table_, device);
         if (!position) {
-            return base::error(
-                base::Error::Code::gone,
-                "no tracked process has a device " + std::string(device) + " ('ttmem status' lists them)");
+            return base::error(base::Error::Code::gone,
+                               "no tracked process has a device " + device + " ('ttmem status' lists them)");
         }
         if (selection.devices_.empty() || !selection.selects(*position)) {
             selection.devices_.push_back(*position);
@@ -137,6 +127,12 @@ base::Expected<Selection> Selection::of(const Census& census, Filter filter) {
             "there is no tracked process " + std::to_string(*asked.pid) + " ('ttmem ps' lists them)");
     }
     return selection;
+}
+
+std::vector<size_t> Selection::devices() const {
+    std::vector<size_t> sorted = devices_;
+    std::sort(sorted.begin(), sorted.end());
+    return sorted;
 }
 
 std::vector<uint32_t> Selection::ids(const std::vector<size_t>& positions) const {

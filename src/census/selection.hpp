@@ -20,7 +20,7 @@
 namespace ttmem::census {
 
 struct Filter {
-    // The id, or the ASIC id as 0x... Several are separated by commas.
+    // The id, or the ASIC id as 0x... Several as in split_device_list().
     std::optional<std::string> device = {};
     std::optional<uint32_t> pid = {};
     KindSet kind = {};
@@ -90,6 +90,8 @@ public:
     std::optional<size_t> device() const {
         return devices_.empty() ? std::nullopt : std::optional(devices_.front());
     }
+    // The positions of all that the query has, in the order of the table.
+    std::vector<size_t> devices() const;
     bool has_several_devices() const { return devices_.size() > 1; }
     // Whether the query selects the device with this position.
     bool selects(size_t position) const {

@@ -158,12 +158,20 @@ CLI::Option* add_device(CLI::App& command, std::optional<std::string>& device) {
 
 CLI::Option* add_devices(CLI::App& command, std::vector<std::string>& devices) {
     return command
-        .add_option("-d,-i,--device", devices, "Only these devices: number, node, bus address or ASIC id")
-        ->type_name("ID")
-        ->delimiter(',')
+        .add_option_function<std::vector<std::string>>(
+            "-d,-i,--device",
+            [&devices](const std::vector<std::string>& lists) {
+                for (const std::string& list : lists) {
+                    for (std::string& device : census::split_device_list(list)) {
+                        devices.push_back(std::move(device));
+                    }
+                }
+            },
+            "Only these devices: number, node, bus address or ASIC id")
         ->expected(1)
         ->allow_extra_args(false)
-        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+        ->type_name("ID");
 }
 
 base::Expected<uint32_t> find_device_number(const std::string& name, access::ReadMode mode) {
@@ -197,21 +205,24 @@ base::Expected<std::optional<uint32_t>> device_number(const std::optional<std::s
     return number ? base::Expected<std::optional<uint32_t>>(number) : tl::unexpected(found.error());
 }
 
+base::Expected<census::DeviceIdSet> device_numbers(const std::vector<std::string>& names) {
+    census::DeviceIdSet numbers;
+    for (const std::string& name : names) {
+        const auto number = device_number(name);
+        if (!number) {
+            return tl::unexpected(number.error());
+        }
+        numbers.add(**number);
+    }
+    return numbers;
+}
+
 CLI::Option* add_pid(CLI::App& command, std::optional<uint32_t>& pid) {
     return command
         .add_option_function<uint32_t>(
             "--pid", [&pid](uint32_t number) { pid = number; }, "Only this process")
         ->check(check_number)
         ->type_name("PID");
-}
-
-CLI::Option* add_kind(CLI::App& command, std::optional<census::Kind>& kind) {
-    return command
-        .add_option_function<std::string>(
-            "--kind", [&kind](const std::string& name) { kind = base::by_name<census::Kind>(name); },
-            "Only this kind: dram, l1, l1_small, trace, cb, kernel")
-        ->check(check_choice(kKinds))
-        ->type_name("KIND");
 }
 
 CLI::Option* add_kinds(CLI::App& command, census::KindSet& kinds) {

@@ -41,11 +41,11 @@ void add_direct(CLI::App& command, CommonOptions& options);
 // For commands that print tables.
 void add_columns(CLI::App& command, CommonOptions& options);
 CLI::Option* add_device(CLI::App& command, std::optional<std::string>& device);
+// Several devices: -d 0 -d 3, -d 0,3 or -d 0-3.
 CLI::Option* add_devices(CLI::App& command, std::vector<std::string>& devices);
 CLI::Option* add_pid(CLI::App& command, std::optional<uint32_t>& pid);
-CLI::Option* add_kind(CLI::App& command, std::optional<census::Kind>& kind);
 CLI::Option* add_kinds(CLI::App& command, census::KindSet& kinds);
-// Several devices in one text, separated by commas, as queries have it.
+// The same in one text, as queries have it.
 CLI::Option* add_device_list(CLI::App& command, std::optional<std::string>& devices);
 CLI::Option* add_name(CLI::App& command, std::string& name);
 // The default is the value of `limit`.
@@ -76,6 +76,7 @@ std::optional<uint32_t> parse_device_number(const std::string& name);
 // The same for a device that may not exist at the moment: then the name must be a number.
 base::Expected<std::optional<uint32_t>> device_number(const std::optional<std::string>& name,
                                                       access::ReadMode mode = access::ReadMode::daemon_first);
+base::Expected<census::DeviceIdSet> device_numbers(const std::vector<std::string>& names);
 
 // Runs a command once, or repeatedly with --watch.
 int watch(const CommonOptions& options, const std::function<int()>& once);

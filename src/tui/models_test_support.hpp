@@ -146,7 +146,7 @@ inline view::MapView a_map() {
     census::AddressMap other = map;
     other.kind = census::Kind::l1;
     other.used = 1000;
-    return {view::origin(), {}, 1, 0, {other, map}};
+    return {view::origin(), {}, 1, {0}, {other, map}};
 }
 
 inline view::EventView event(uint64_t sequence, history::RecordType type,

@@ -285,6 +285,68 @@ class Habits(TestCase):
             self.assertEqual([held["id"] for held in self.json_of("ps", *words)["processes"][0]["devices"]], [1, 3])
             self.assertEqual(self.output_of("query", "--fields=device", "--no-header", *words), "1\n3\n")
 
+    def test_several_devices_are_also_a_range(self):
+        self.assertEqual([device["id"] for device in self.json_of("status", "-d", "1-3")["devices"]], [1, 2, 3])
+        self.assertEqual(self.json_of("allocations", "-d", "1-3")["total"], self.json_of("allocations", "-d", "1,2,3")["total"])
+        self.assertEqual(self.ttmem("status", "-d", "3-1").returncode, 1)
+
+    def test_maps_of_several_devices_and_kinds_follow_one_another(self):
+        def maps(*words: str) -> list[tuple]:
+            return [(one["device"], one["pid"], one["kind"], one["used"], one["free"]) for one in self.json_of("map", *words)["maps"]]
+        expected = maps("-d", "1", "--kind", "dram,l1") + maps("-d", "3", "--kind", "l1", "--kind", "dram")
+        self.assertEqual({one[0::2][:2] for one in expected}, {(1, "dram"), (1, "l1"), (3, "dram"), (3, "l1")})
+        for words in (["-d", "1", "-i", "3"], ["--device=3,1"]):
+            self.assertEqual(maps(*words, "--kind", "dram,l1"), expected, words)
+        self.assertEqual(self.json_of("map", "-d", "1-3")["devices"], [1, 2, 3])
+        text = self.output_of("map", "-d", "1,3", "--kind", "dram")
+        self.assertLess(text.index("\nDevice 1\n"), text.index("\nDevice 3\n"))
+        for words, problem in ((["--kind", "dram,cb"], "ask for cb without other kinds"),
+                               (["--kind", "l1,kernel"], "kernel has no addresses of its own"),
+                               (["--kind", "dram,l1", "--core", "0,0"], "dram is not part of a core")):
+            done = self.ttmem("map", "-d", "1,3", *words)
+            self.assertEqual((done.returncode, done.stdout), (1, ""), words)
+            self.assertIn(problem, done.stderr)
+
+    def test_the_past_is_chosen_by_several_devices_and_kinds(self):
+        daemon = self.daemon("--quiet")
+        daemon.wait_for(self.sim.pid)
+        dead = self.simulator_at("tracking", "dram")
+        daemon.wait_for(dead.pid)
+        [number] = [held["id"] for process in self.json_of("ps")["processes"] if process["pid"] == dead.pid
+                    for held in process["devices"]]
+        def series(view: dict) -> set[tuple]:
+            return {(one["device"], one["kind"]) for one in view["series"]}
+        def is_sampled() -> bool:
+            return {(device, "dram") for device in range(4)} <= series(self.json_of("history"))
+        wait_until(is_sampled, "there are samples of each device")
+        everything = series(self.json_of("history"))
+        for words, devices in ((["-d", "1", "-i", "3"], {1, 3}), (["--device=1,3"], {1, 3}), (["-d", "1-3"], {1, 2, 3})):
+            self.assertEqual(series(self.json_of("history", *words, "--kind", "dram,trace")),
+                             {one for one in everything if one[0] in devices and one[1] in ("dram", "trace")}, words)
+        self.assertEqual(series(daemon.get("/v1/history?device=1,3&kind=dram,trace")),
+                         series(self.json_of("history", "-d", "1,3", "--kind", "dram", "--kind", "trace")))
+        self.assertEqual(self.ttmem("history", "-d", "1,99").returncode, 1)
+
+        events = self.json_of("events", "--limit", "0")["events"]
+        expected = [one["sequence"] for one in events if one["kind"] in (None, "dram", "trace") and
+                    (not one["devices"] or {1, 3} & set(one["devices"]))]
+        self.assertLess(len(expected), len(events))
+        self.assertEqual([one["sequence"] for one in self.json_of("events", "--limit", "0", "-d", "1,3", "--kind", "dram,trace")["events"]],
+                         expected)
+        self.assertEqual([one["sequence"] for one in daemon.get("/v1/events?device=1,3&kind=dram,trace&limit=10000")["events"]], expected)
+
+        self.output_of("growth", "--kind", "dram,l1")
+        self.assertEqual(self.ttmem("growth", "--kind", "dram,gold").returncode, 2)
+
+        dead.kill()
+        daemon.wait_for_death(dead.pid)
+        for words, count in ((["-d", f"1,{number}"], 1), (["-d", "1", "-d", "2"], 0), (["-d", f"{number}-{number + 1}"], 1)):
+            self.assertEqual(len(self.json_of("post-mortem", *words)["post_mortems"]), count, words)
+        self.assertIn("No process that died held one of these devices.", self.output_of("post-mortem", "-d", "1,2"))
+        done = self.ttmem("post-mortem", str(dead.pid), "-d", "0")
+        self.assertEqual((done.returncode, done.stdout), (2, ""))
+        self.assertIn("leave out --device", done.stderr)
+
     def test_allocations_are_chosen_by_several_kinds_and_devices_and_by_pattern(self):
         self.simulator_at("matmul-multicore-reuse", "first run")
         everything = self.json_of("allocations", "--limit", "0")["allocations"]

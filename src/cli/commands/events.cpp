@@ -10,9 +10,9 @@ namespace ttmem::cli {
 namespace {
 
 struct EventOptions : CommonOptions {
-    std::optional<std::string> device;
+    std::vector<std::string> devices;
     std::optional<uint32_t> pid;
-    std::optional<census::Kind> kind;
+    census::KindSet kinds;
     uint64_t limit = kDefaultLimit;
     bool follow = false;
 };
@@ -22,9 +22,9 @@ void declare_event_options(CLI::App& command, EventOptions& options) {
     add_columns(command, options);
     command.add_flag("-f,--follow", options.follow, "Continue with new events until Ctrl-C")
         ->excludes(command.get_option("--watch"));
-    add_device(command, options.device);
+    add_devices(command, options.devices);
     add_pid(command, options.pid);
-    add_kind(command, options.kind);
+    add_kinds(command, options.kinds);
     add_limit(command, options.limit);
 }
 
@@ -78,7 +78,7 @@ int follow_events(const EventOptions& options, view::EventQuery query, bool has_
 int print_events(const view::EventsView& view, const EventOptions& options) {
     if (!options.json) {
         // Without filters the screen itself says that there are no events.
-        const bool has_filter = options.device || options.pid || options.kind;
+        const bool has_filter = !options.devices.empty() || options.pid || !options.kinds.empty();
         return has_filter && view.events.empty()
                    ? print(view::empty_list_text("No matching events.",
                                                  view::hidden_events_line(view.hidden_events)))
@@ -88,11 +88,11 @@ int print_events(const view::EventsView& view, const EventOptions& options) {
 }
 
 int show_events(const EventOptions& options) {
-    const auto device = device_number(options.device);
-    if (!device) {
-        return fail(device.error().text);
+    const auto devices = device_numbers(options.devices);
+    if (!devices) {
+        return fail(devices.error().text);
     }
-    view::EventQuery query{.device = *device, .pid = options.pid, .kind = options.kind};
+    view::EventQuery query{.device = *devices, .pid = options.pid, .kind = options.kinds};
     if (options.limit != 0) {
         query.last = options.limit;
     }

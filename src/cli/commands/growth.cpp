@@ -13,7 +13,7 @@ struct GrowthOptions : CommonOptions {
 void declare_growth_options(CLI::App& command, GrowthOptions& options) {
     add_json_and_bytes(command, options);
     add_pid(command, options.query.pid);
-    add_kind(command, options.query.kind);
+    add_kinds(command, options.query.kind);
     command.add_option("--name", options.query.name, "Only names that contain this text")->type_name("TEXT");
     add_limit(command, options.query.limit);
 }

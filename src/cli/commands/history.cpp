@@ -9,16 +9,16 @@ namespace ttmem::cli {
 namespace {
 
 struct HistoryOptions : CommonOptions {
-    std::optional<std::string> device;
-    std::optional<census::Kind> kind;
+    std::vector<std::string> devices;
+    census::KindSet kinds;
     uint64_t seconds = 600;
     view::HistoryScale scale = view::HistoryScale::capacity;
 };
 
 void declare_history_options(CLI::App& command, HistoryOptions& options) {
     add_list_options(command, options);
-    add_device(command, options.device);
-    add_kind(command, options.kind);
+    add_devices(command, options.devices);
+    add_kinds(command, options.kinds);
     command.add_option("--seconds", options.seconds, "How far back (default: 600)")
         ->check(check_number)
         ->type_name("N");
@@ -36,17 +36,17 @@ void declare_history_options(CLI::App& command, HistoryOptions& options) {
 
 int show_history(const HistoryOptions& options) {
     constexpr uint64_t kSecond = 1'000'000'000;
-    std::optional<uint32_t> device;
-    if (options.device) {
-        const auto number = find_device_number(*options.device);
+    census::DeviceIdSet devices;
+    for (const std::string& name : options.devices) {
+        const auto number = find_device_number(name);
         if (!number) {
             return fail(number.error().text);
         }
-        device = *number;
+        devices.add(*number);
     }
     const uint64_t now = view::read_here().time_ns;
     const uint64_t span = std::min<uint64_t>(options.seconds, now / kSecond) * kSecond;
-    const auto reply = access::ask<view::History>({device, options.kind, now - span});
+    const auto reply = access::ask<view::History>({devices, options.kinds, now - span});
     return show(reply, options, [&](const view::HistoryView& history, const view::Style& style) {
         // The status has the capacities. Without it, charts are scaled to their highest values.
         const auto status = access::ask<view::Status>({.scan = false});
@@ -65,7 +65,7 @@ void add_history(CLI::App& app, Action& chosen) {
         ->footer(
             "Needs a running daemon (ttmemd). It keeps one value per second for an hour, and\n"
             "one per minute for a day. Each column shows the highest value of its period.\n\n"
-            "Example:\n  ttmem history --device 0 --seconds 3600");
+            "Examples:\n  ttmem history --device 0 --seconds 3600\n  ttmem history -d 0-3 --kind dram,l1");
 }
 
 }  // namespace ttmem::cli

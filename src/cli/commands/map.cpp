@@ -19,8 +19,8 @@ void declare_map_options(CLI::App& command, MapOptions& options) {
     add_list_options(command, options);
     add_direct(command, options);
     add_columns(command, options);
-    add_device(command, options.device)->required();
-    add_kind(command, options.query.kind);
+    add_device_list(command, options.device)->required();
+    add_kinds(command, options.query.kind);
     command
         .add_option("--core", options.query.core,
                     "L1, or circular buffers, of this core (default: the fullest)")
@@ -34,7 +34,7 @@ int show_map(const MapOptions& options) {
     census::MapQuery query = options.query;
     query.device = *options.device;
     // The picture needs all blocks; only the table is limited. With circular buffers, the number of maps is.
-    const bool is_of_programs = query.kind == census::Kind::cb;
+    const bool is_of_programs = query.kind == census::KindSet(census::Kind::cb);
     query.limit = options.json || is_of_programs ? options.query.limit : 0;
     return show(access::ask<view::Map>(query, options.mode), options,
                 [&](const view::MapView& map, const view::Style& style) {
@@ -45,15 +45,17 @@ int show_map(const MapOptions& options) {
 }  // namespace
 
 void add_map(CLI::App& app, Action& chosen) {
-    add_command<MapOptions>(app, chosen, "map", "Used and free addresses in the banks of a device",
+    add_command<MapOptions>(app, chosen, "map", "Used and free addresses in the banks of devices",
                             declare_map_options, show_map)
         ->footer(
             "A map of L1 shows what circular buffers occupy on one core; they are never free.\n"
-            "--kind cb shows one map per program. 'ttmem cores' lists the cores.\n\n"
+            "--kind cb shows one map per program. 'ttmem cores' lists the cores. Several\n"
+            "devices follow one after another.\n\n"
             "Examples:\n"
             "  ttmem map --device 0 --kind dram --limit 0\n"
             "  ttmem map --device 0 --core 3,4\n"
-            "  ttmem map --device 0 --kind cb");
+            "  ttmem map --device 0 --kind cb\n"
+            "  ttmem map --device 0,1 --kind dram,l1");
 }
 
 }  // namespace ttmem::cli

@@ -8,7 +8,7 @@ namespace ttmem::cli {
 namespace {
 
 struct PostMortemOptions : CommonOptions {
-    std::optional<std::string> device;
+    std::vector<std::string> devices;
     std::optional<uint32_t> pid;
     uint64_t limit = kDefaultLimit;
 };
@@ -21,24 +21,30 @@ void declare_post_mortem_options(CLI::App& command, PostMortemOptions& options) 
             "PID", [&options](uint32_t pid) { options.pid = pid; },
             "Show the last process with this number in detail")
         ->check(check_number);
-    add_device(command, options.device);
+    add_devices(command, options.devices);
     add_limit(command, options.limit);
 }
 
 int show_post_mortems(const PostMortemOptions& options) {
+    if (options.pid && !options.devices.empty()) {
+        print_error("PID shows one process on all its devices: leave out --device, or PID for a list");
+        return kUsageError;
+    }
     if (options.pid) {
         return show(access::ask<view::SinglePostMortem>({*options.pid, options.limit}), options,
                     view::post_mortem_text);
     }
-    const auto device = device_number(options.device);
-    if (!device) {
-        return fail(device.error().text);
+    const auto devices = device_numbers(options.devices);
+    if (!devices) {
+        return fail(devices.error().text);
     }
-    return show(access::ask<view::PostMortemList>({*device, options.limit}), options,
+    return show(access::ask<view::PostMortemList>({*devices, options.limit}), options,
                 [&](const view::PostMortemListView& view, const view::Style& style) {
-                    return *device && view.post_mortems.empty()
-                               ? view::empty_list_text("No process that died held this device.",
-                                                       view::hidden_line(view))
+                    return !devices->empty() && view.post_mortems.empty()
+                               ? view::empty_list_text(
+                                     devices->size() == 1 ? "No process that died held this device."
+                                                          : "No process that died held one of these devices.",
+                                     view::hidden_line(view))
                                : view::post_mortems_text(view, style);
                 });
 }

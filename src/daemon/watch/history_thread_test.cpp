@@ -227,6 +227,11 @@ TEST_F(HistoryThreadTest, FiltersLeaveTheEventsThatMatchAndThoseOfNoDeviceOrKind
     EXPECT_EQ(count({.pid = 8}), 0u);
     EXPECT_EQ(count({.device = events()[1].devices.at(0)}), 3u);
     EXPECT_EQ(count({.device = 99}), 1u);
+    view::EventQuery several{.device = 99, .kind = census::Kind::l1};
+    several.device.add(events()[1].devices.at(0));
+    EXPECT_EQ(count(several), 2u);
+    several.kind.add(census::Kind::dram);
+    EXPECT_EQ(count(several), 3u);
 }
 
 TEST_F(HistoryThreadTest, TheLastEventsThatMatchComeInTheirOrder) {

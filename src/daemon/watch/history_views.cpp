@@ -87,17 +87,18 @@ bool matches(const Record& record, const FollowedProcess& process, const view::E
     if (query.pid && process.identity().pid != *query.pid) {
         return false;
     }
-    if (query.kind && has_kind(record.type)) {
+    if (has_kind(record.type)) {
         const auto kind = census::kind_of(record.event.kind);
-        if (kind && *kind != *query.kind) {
+        if (kind && !query.kind.selects(*kind)) {
             return false;
         }
     }
-    if (query.device && has_set(record.type)) {
+    if (!query.device.empty() && has_set(record.type)) {
         const std::vector<census::NumberedDevice> devices = process.devices_of(record);
         return devices.empty() ||
-               std::any_of(devices.begin(), devices.end(),
-                           [&](const census::NumberedDevice& device) { return device.id == *query.device; });
+               std::any_of(devices.begin(), devices.end(), [&](const census::NumberedDevice& device) {
+                   return query.device.selects(device.id);
+               });
     }
     return true;
 }
@@ -161,7 +162,7 @@ std::vector<view::SeriesView> list_series(const history::EventHistory& history,
     return history.read_samples([&](const history::Samples& samples) {
         std::vector<view::SeriesView> result;
         for (const auto& [device, kind] : samples.keys()) {
-            if ((!query.device || *query.device == device) && (!query.kind || *query.kind == kind)) {
+            if (query.device.selects(device) && query.kind.selects(kind)) {
                 result.push_back({device, kind, samples.since({device, kind}, query.since)});
             }
         }

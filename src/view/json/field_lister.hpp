@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "census/device_id_set.hpp"
 #include "view/json/field_table.hpp"
 #include "view/json/json_io.hpp"
 
@@ -131,6 +132,8 @@ private:
             return "`[x, y]`";
         } else if constexpr (std::is_same_v<T, census::KindSet>) {
             return "one or more of " + type_name<census::Kind>() + ", separated by commas";
+        } else if constexpr (std::is_same_v<T, census::DeviceIdSet>) {
+            return "numbers or ranges (`0-3`), separated by commas";
         } else {
             std::string words;
             for (const std::string_view word : enum_names(T{})) {
@@ -165,7 +168,7 @@ private:
         using Type = typename E::Type;
         const std::string null = E::is_optional ? " or null" : "";
         if constexpr (JsonScalar<Type> || base::NamedEnum<Type> || std::is_same_v<Type, census::Core> ||
-                      std::is_same_v<Type, census::KindSet>) {
+                      std::is_same_v<Type, census::KindSet> || std::is_same_v<Type, census::DeviceIdSet>) {
             add_row(name, (E::is_list ? "list of " + type_name<Type>() + "s" : type_name<Type>()) + null,
                     meaning);
         } else {

@@ -160,7 +160,7 @@ TEST(Answers, EveryListSaysWhatItHides) {
     ASSERT_TRUE(map) << "the device exists, whoever holds it: " << map.error().text;
     expect_hidden(*map);
     EXPECT_THAT(map->maps, SizeIs(0));
-    EXPECT_EQ(std::to_string(map->device), host.their_chip());
+    EXPECT_EQ(std::to_string(map->devices.at(0)), host.their_chip());
     expect_hidden(*Cores::answer(host, {.device = host.their_chip()}));
 }
 
@@ -324,7 +324,10 @@ TEST(Answers, GrowthIsTheDifferenceToAMinuteAgo) {
     EXPECT_EQ(view.span_ns, 70 * SampledHost::kSecondNs);
     EXPECT_EQ(view.total, 1u) << "what did not change is not listed";
     EXPECT_EQ(Growth::answer(host, {.name = "rest"})->total, 0u);
-    EXPECT_EQ(Growth::answer(host, {.kind = census::Kind::l1})->total, 0u);
+    GrowthQuery kinds{.kind = census::Kind::l1};
+    EXPECT_EQ(Growth::answer(host, kinds)->total, 0u);
+    kinds.kind.add(census::Kind::dram);
+    EXPECT_EQ(Growth::answer(host, kinds)->total, 1u);
 }
 
 TEST(Answers, GrowthOfOtherUsersIsHidden) {
@@ -402,7 +405,7 @@ struct HostWithHistory : TwoUsers {
         view.dropped = 3;
         std::vector<SeriesView>& result = view.series;
         for (const uint32_t device : {0u, 1u, 2u}) {
-            if (!query.device || *query.device == device) {
+            if (query.device.selects(device)) {
                 SeriesView& series = result.emplace_back(SeriesView{device, census::Kind::dram, {}});
                 if (query.since <= 5) {
                     series.samples = {{5, device * 10}, {6, device * 20}};
@@ -426,6 +429,11 @@ TEST(Answers, AHistoryIsReadSeriesBySeriesWhileItIsWritten) {
     EXPECT_EQ(host->most, 2u) << "never more than one series with its samples";
     EXPECT_EQ(text, to_json(*History::answer(*host, {})));
     EXPECT_EQ((*History::pieces(host, {.device = 7}))(), to_json(*History::answer(*host, {.device = 7})));
+    HistoryQuery two{.device = 0};
+    two.device.add(2);
+    const auto series = History::answer(*host, two)->series;
+    ASSERT_THAT(series, SizeIs(2));
+    EXPECT_EQ(series[1].device, 2u);
 }
 
 TEST(Answers, EveryQuestionHasAnAddressAndOneOfItsSelector) {
@@ -433,7 +441,7 @@ TEST(Answers, EveryQuestionHasAnAddressAndOneOfItsSelector) {
     Questions::for_each([&]<class Question>() {
         addresses.insert(std::string(Question::kPath) + "?" + selector_of<Question>());
     });
-    EXPECT_THAT(addresses, SizeIs(14));
+    EXPECT_THAT(addresses, SizeIs(15));
 }
 
 template <class View>

@@ -6,15 +6,16 @@
 #include <utility>
 
 #include "view/json/json_document.hpp"
+#include "view/questions/filters.hpp"
 #include "view/questions/url.hpp"
 
 namespace ttmem::view {
 
 void fields(auto& io, Like<EventQuery> auto& query) {
     io("since", query.since, "from this sequence number on; default: the oldest, of a stream the next");
-    io("device", query.device, "only the device with this id");
+    io("device", query.device, "only the devices with these ids");
     io("pid", query.pid, "only this process");
-    io("kind", query.kind, "only this kind of memory");
+    io("kind", query.kind, kKindsMeaning);
     io.limit("limit", query.limit, "maximum number of events per answer");
     io("last", query.last,
        "only the last N that match, from the first of them on; of a stream, of each message");

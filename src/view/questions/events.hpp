@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "census/device_id_set.hpp"
 #include "census/inexactness.hpp"
 #include "census/kind.hpp"
 #include "history/record.hpp"
@@ -38,9 +39,9 @@ struct EventView {
 struct EventQuery {
     // A sequence number. Absent: the oldest event that is kept; in a stream, the next one that happens.
     std::optional<uint64_t> since = {};
-    std::optional<uint32_t> device = {};
+    census::DeviceIdSet device = {};
     std::optional<uint32_t> pid = {};
-    std::optional<census::Kind> kind = {};
+    census::KindSet kind = {};
     uint64_t limit = 0;                        // 0: all
     std::optional<uint64_t> last = {};         // only the last of those that match, whatever the limit
     bool stream = false;                       // as server-sent events

@@ -6,13 +6,14 @@
 
 #include "history/name_samples.hpp"
 #include "view/json/json_document.hpp"
+#include "view/questions/filters.hpp"
 #include "view/questions/url.hpp"
 
 namespace ttmem::view {
 
 void fields(auto& io, Like<GrowthQuery> auto& query) {
     io("pid", query.pid, "only this process");
-    io("kind", query.kind, "only this kind of memory");
+    io("kind", query.kind, kKindsMeaning);
     io("name", query.name, "only names that contain this text (case-sensitive)");
     io.limit("limit", query.limit, "maximum number of names");
 }
@@ -48,7 +49,7 @@ void add_totals(const segment::Reader& ledger, const std::vector<census::NameTot
                 const GrowthQuery& query, uint64_t NameGrowth::*sum, Sums& sums) {
     for (const census::NameTotal& total : totals) {
         const std::string name = ledger.name(total.name);
-        if ((query.kind && *query.kind != total.kind) || name.find(query.name) == std::string::npos) {
+        if (!query.kind.selects(total.kind) || name.find(query.name) == std::string::npos) {
             continue;
         }
         NameGrowth& growth = sums[{name, total.kind}];

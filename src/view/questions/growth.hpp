@@ -18,7 +18,7 @@ namespace ttmem::view {
 
 struct GrowthQuery {
     std::optional<uint32_t> pid = {};
-    std::optional<census::Kind> kind = {};
+    census::KindSet kind = {};
     std::string name = {};  // a part of the name
     uint64_t limit = 0;     // 0: all
 

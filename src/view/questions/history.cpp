@@ -2,13 +2,14 @@
 #include "view/questions/history.hpp"
 
 #include "view/json/json_document.hpp"
+#include "view/questions/filters.hpp"
 #include "view/questions/url.hpp"
 
 namespace ttmem::view {
 
 void fields(auto& io, Like<HistoryQuery> auto& query) {
-    io("device", query.device, "only the device with this id");
-    io("kind", query.kind, "only this kind of memory");
+    io("device", query.device, "only the devices with these ids");
+    io("kind", query.kind, kKindsMeaning);
     io("since", query.since, "only samples from this time on, in ns since the epoch");
 }
 

@@ -5,10 +5,10 @@
 
 #include <functional>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
+#include "census/device_id_set.hpp"
 #include "census/inexactness.hpp"
 #include "census/kind.hpp"
 #include "history/series.hpp"
@@ -19,8 +19,8 @@
 namespace ttmem::view {
 
 struct HistoryQuery {
-    std::optional<uint32_t> device = {};
-    std::optional<census::Kind> kind = {};
+    census::DeviceIdSet device = {};
+    census::KindSet kind = {};
     uint64_t since = 0;  // ns since the epoch
 
     bool operator==(const HistoryQuery&) const = default;

@@ -8,9 +8,9 @@
 namespace ttmem::view {
 
 void fields(auto& io, Like<MapQuery> auto& query) {
-    io.required("device", query.device, kDeviceMeaning);
+    io.required("device", query.device, kDevicesMeaning);
     io("pid", query.pid, "only this process");
-    io("kind", query.kind, "only this kind of memory; `cb`: circular buffers, one map per program");
+    io("kind", query.kind, "only these kinds of memory; `cb`, alone: circular buffers, one map per program");
     io("core", query.core, "only L1, or circular buffers, of this core: `x,y`; absent: of the fullest");
     io.limit("limit", query.limit, "maximum number of live blocks per map, and of programs");
 }
@@ -56,6 +56,7 @@ void fields(auto& io, Like<census::MapCore> auto& core) {
 }
 
 void fields(auto& io, Like<census::AddressMap> auto& map) {
+    io("device", map.device, "the requested device that it is of");
     io("pid", map.pid, "the process");
     io.unless_empty("set", map.set, "what the process called the device set");
     io("devices", map.devices, "device ids that the allocator keeps in lockstep");
@@ -82,13 +83,15 @@ void fields(auto& io, Like<census::AddressMap> auto& map) {
 
 void fields(auto& io, Like<MapView> auto& view) {
     list_head(io, view);
-    io("device", view.device, "its id");
+    io.derived("device", view.devices.empty() ? 0 : view.devices.front(), "the first of `devices`");
+    io("devices", view.devices, "ids of the requested devices");
     io.derived("bytes_are", std::string("in one bank; requested and used of a block: in all banks"),
                "what bytes mean");
     io("left_out", view.left_out, "programs beyond the limit");
     io("left_aside", view.left_aside, "circular buffers in no map, because there are too many");
-    io.rows("maps", view.maps,
-            "one per allocator and kind; with `kind=cb` one per program, the highest first");
+    io.rows(
+        "maps", view.maps,
+        "device by device, one per allocator and kind; with `kind=cb` one per program, the highest first");
 }
 
 template struct UrlForm<MapQuery>;
@@ -105,7 +108,7 @@ base::Expected<MapView> Map::answer(const Host& host, const MapQuery& query) {
     }
     MapView view;
     visible->describe(view, host.origin());
-    view.device = visible->device;
+    view.devices = visible->devices;
     view.left_out = maps->left_out;
     view.left_aside = maps->left_aside;
     view.maps = std::move(maps->maps);

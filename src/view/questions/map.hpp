@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The banks of one device: live blocks by address and the free blocks between them. L1 has its circular buffers.
+// The banks of devices: live blocks by address and the free blocks between them. L1 has its circular buffers.
 
 #include <vector>
 
@@ -18,8 +18,8 @@ using census::MapQuery;
 struct MapView {
     Origin origin;
     std::vector<census::Inexactness> inexact;
-    uint64_t processes = 0;  // tracked ones, whatever the filters
-    uint32_t device = 0;
+    uint64_t processes = 0;         // tracked ones, whatever the filters
+    std::vector<uint32_t> devices;  // asked for
     std::vector<census::AddressMap> maps;
     uint64_t left_out = 0;    // programs beyond the limit
     uint64_t left_aside = 0;  // circular buffers in no map, because there are too many

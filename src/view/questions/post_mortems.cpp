@@ -11,7 +11,7 @@
 namespace ttmem::view {
 
 void fields(auto& io, Like<PostMortemListQuery> auto& query) {
-    io("device", query.device, "only processes that had the device with this id open");
+    io("device", query.device, "only processes that had one of the devices with these ids open");
     io.limit("limit", query.limit, "maximum number of post-mortems");
 }
 
@@ -55,9 +55,9 @@ base::Expected<PostMortemListView> PostMortemList::answer(const Host& host,
         std::vector<census::Inexactness> inexact;
         census::PostMortemSummary summary = census::summarise(one, ids, &inexact);
         const std::vector<census::DeviceHoldings>& devices = summary.process.devices;
-        const bool is_asked =
-            !query.device || std::any_of(devices.begin(), devices.end(),
-                                         [&](const auto& held) { return held.id == *query.device; });
+        const bool is_asked = query.device.empty() ||
+                              std::any_of(devices.begin(), devices.end(),
+                                          [&](const auto& held) { return query.device.selects(held.id); });
         if (!is_asked) {
             continue;
         }

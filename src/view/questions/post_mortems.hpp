@@ -4,9 +4,9 @@
 // Processes that died while the daemon ran.
 
 #include <algorithm>
-#include <optional>
 #include <vector>
 
+#include "census/device_id_set.hpp"
 #include "census/post_mortem.hpp"
 #include "view/model/origin.hpp"
 #include "view/questions/host.hpp"
@@ -15,7 +15,7 @@
 namespace ttmem::view {
 
 struct PostMortemListQuery {
-    std::optional<uint32_t> device = {};
+    census::DeviceIdSet device = {};
     uint64_t limit = 0;  // 0: all
 
     bool operator==(const PostMortemListQuery&) const = default;

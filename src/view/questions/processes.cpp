@@ -11,7 +11,7 @@ namespace ttmem::view {
 
 void fields(auto& io, Like<ProcessQuery> auto& query) {
     io("pid", query.pid, "only this process");
-    io("device", query.device, "only processes that hold the device with this id");
+    io("device", query.device, "only processes that hold one of the devices with these ids");
 }
 
 void fields(auto& io, Like<ProcessView> auto& view) {
@@ -30,8 +30,9 @@ base::Expected<ProcessView> Processes::answer(const Host& host, const ProcessQue
     host.annotate(figures);
     drop_processes(figures.processes, figures.inexact, [&](const census::ProcessFigures& process) {
         const bool is_on_device =
-            !query.device || std::any_of(process.devices.begin(), process.devices.end(),
-                                         [&](const auto& held) { return held.id == *query.device; });
+            query.device.empty() ||
+            std::any_of(process.devices.begin(), process.devices.end(),
+                        [&](const auto& held) { return query.device.selects(held.id); });
         return (query.pid && process.pid != *query.pid) || !is_on_device;
     });
     return ProcessView{host.origin(), std::move(figures.inexact), std::move(figures.processes),

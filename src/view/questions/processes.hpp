@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "census/device_id_set.hpp"
 #include "census/figures.hpp"
 #include "view/model/origin.hpp"
 #include "view/questions/host.hpp"
@@ -15,7 +16,7 @@ namespace ttmem::view {
 
 struct ProcessQuery {
     std::optional<uint32_t> pid = {};
-    std::optional<uint32_t> device = {};
+    census::DeviceIdSet device = {};
 
     bool operator==(const ProcessQuery&) const = default;
 };

@@ -19,6 +19,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "census/device_id_set.hpp"
 #include "census/kind.hpp"
 #include "view/json/field_lister.hpp"
 #include "view/questions/question.hpp"
@@ -56,7 +57,7 @@ private:
             add_text(name, std::to_string(value));
         } else if constexpr (base::NamedEnum<T>) {
             add_text(name, base::name_of(value));
-        } else if constexpr (std::is_same_v<T, census::KindSet>) {
+        } else if constexpr (std::is_same_v<T, census::KindSet> || std::is_same_v<T, census::DeviceIdSet>) {
             if (!value.empty()) {
                 add_text(name, value.text());
             }
@@ -131,6 +132,12 @@ private:
             const auto names = enum_names(census::Kind{});
             const auto known = census::KindSet::parse(text);
             known ? void(value = *known) : refuse_word(name, text, {names.begin(), names.end()});
+        } else if constexpr (std::is_same_v<T, census::DeviceIdSet>) {
+            for (const std::string& device : census::split_device_list(text)) {
+                uint32_t id = 0;
+                read(name, device, id);
+                value.add(id);
+            }
         } else {
             value = text;
         }

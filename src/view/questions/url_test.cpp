@@ -194,7 +194,8 @@ TYPED_TEST(UrlOf, ANumberIsReadWholeOrRefused) {
 TEST(Url, ANumberThatDoesNotFitIsRefusedAndNotCut) {
     EXPECT_FALSE(UrlForm<HistoryQuery>::read({{"device", "4294967296"}}));
     EXPECT_FALSE(UrlForm<ProcessQuery>::read({{"pid", "4294967296"}}));
-    EXPECT_EQ(UrlForm<HistoryQuery>::read({{"device", "4294967295"}})->device, 4294967295u);
+    EXPECT_EQ(UrlForm<HistoryQuery>::read({{"device", "4294967295"}})->device,
+              census::DeviceIdSet(4294967295u));
 }
 
 TEST(Url, AMisspeltWordIsRefusedWithTheNearestOne) {
@@ -214,6 +215,19 @@ TEST(Url, SeveralKindsAreSeparatedByCommas) {
     EXPECT_EQ(UrlForm<AllocationQuery>::write({.kind = query->kind, .limit = 5}),
               "kind=dram%2Ctrace&sort=used&reverse=false&limit=5");
     EXPECT_FALSE(UrlForm<AllocationQuery>::read({{"kind", "dram,gold"}}));
+}
+
+TEST(Url, SeveralDevicesAreSeparatedByCommasOrARange) {
+    const auto query = UrlForm<EventQuery>::read({{"device", "7,0-2"}, {"kind", "l1,dram"}});
+    ASSERT_TRUE(query);
+    EXPECT_EQ(query->device.text(), "0,1,2,7");
+    EXPECT_TRUE(query->kind.selects(census::Kind::l1) && query->kind.selects(census::Kind::dram));
+    EXPECT_FALSE(query->kind.selects(census::Kind::cb));
+    EXPECT_THAT(UrlForm<EventQuery>::write(*query), HasSubstr("device=0%2C1%2C2%2C7&kind=dram%2Cl1"));
+    EXPECT_EQ(UrlForm<HistoryQuery>::read({{"device", "1,x"}}).error().text,
+              "'device' must be a number from 0 to 4294967295, not 'x'");
+    EXPECT_FALSE(UrlForm<PostMortemListQuery>::read({{"device", "1,"}}));
+    EXPECT_FALSE(UrlForm<ProcessQuery>::read({{"device", "3-1"}}));
 }
 
 TEST(Url, ALimitIsStandardWhereItIsAbsentAndWithinBounds) {

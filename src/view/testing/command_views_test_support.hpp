@@ -42,7 +42,15 @@ inline MapView dram_map() {
     map.largest_free = 300'000;
     map.blocks = {block(0x100040, 500'000, "decoder.0/ttnn::matmul"), gap(0x100040 + 500'000, 100'000),
                   block(0x100040 + 600'000, 100'000, ""), gap(0x100040 + 700'000, 300'000)};
-    return {origin(), {}, 1, 0, {map}};
+    return {origin(), {}, 1, {0}, {map}};
+}
+
+// Nothing of the process is on the second device.
+inline MapView map_of_two_devices() {
+    MapView view = dram_map();
+    view.maps[0].device = 3;
+    view.devices = {3, 8};
+    return view;
 }
 
 // L1 with the circular buffers of two programs on the fullest core.
@@ -73,7 +81,7 @@ inline MapView l1_map() {
     circular.owner = 17;
     circular.circular_buffers = 7;
     map.blocks = {circular, gap(kBase + 280'000, 645'360), block(kBase + 925'360, 468'112, "activations")};
-    return {origin(), {}, 1, 0, {map}};
+    return {origin(), {}, 1, {0}, {map}};
 }
 
 // The circular buffers of one program, whose highest one reaches into the lowest buffer.

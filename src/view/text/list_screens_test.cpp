@@ -92,6 +92,7 @@ TEST(MapScreen, ShowsEveryBankAsAPictureAndAsBlocksByAddress) {
     add_sizes(golden, "long_names", long_map_names(), whole_map);
     add_sizes(golden, "galaxy", galaxy_map(), whole_map);
     golden.add("limited to 2 blocks, 80 columns", map_text(dram_map(), {}, 2));
+    golden.add("two devices, 80 columns", map_text(map_of_two_devices(), {}));
     MapView empty = dram_map();
     empty.maps.clear();
     golden.add("empty, 80 columns", map_text(empty, {}));

@@ -236,28 +236,48 @@ Text block_table(const AddressMap& map, size_t first, size_t count, const Style&
     return table.text(style);
 }
 
+namespace {
+
+Text one_map_text(const AddressMap& map, const Text& cells, const Style& style, size_t limit) {
+    const size_t shown = limit == 0 ? map.blocks.size() : std::min(limit, map.blocks.size());
+    Text text;
+    text.add(bank_text(map, style)).add(cells).add(block_table(map, 0, shown, style));
+    if (const size_t more = map.blocks.size() - shown + map.left_out; more != 0) {
+        text.add(fmt::format("... and {} at higher addresses ('--limit 0' shows all)",
+                             format_count(more, "more block", "more blocks")));
+    }
+    if (map.kind == Kind::l1 && map.core) {
+        text.add(core_programs_text(*map.core, style, limit));
+    }
+    return text;
+}
+
+}  // namespace
+
 Text map_text(const MapView& view, const Style& style, size_t limit) {
     if (view.processes == 0) {
         return no_process_text(view.origin, view.inexact, view.hidden, style.bytes);
     }
+    const size_t picture_width = std::min<size_t>(std::max<size_t>(style.width, 12), 200) - 2;
     Text text;
-    text.add(headline(view.origin, "device " + std::to_string(view.device), view.is_exact()));
-    if (view.maps.empty()) {
-        text.blank().add("No matching allocations.");
-    }
+    text.add(headline(view.origin, format_devices(view.devices), view.is_exact()));
     bool has_picture = false;
-    for (const AddressMap& map : view.maps) {
-        const size_t width = std::min<size_t>(std::max<size_t>(style.width, 12), 200) - 2;
-        const Text cells = picture(map, width);
-        has_picture = has_picture || !cells.empty();
-        const size_t shown = limit == 0 ? map.blocks.size() : std::min(limit, map.blocks.size());
-        text.blank().add(bank_text(map, style)).add(cells).add(block_table(map, 0, shown, style));
-        if (const size_t more = map.blocks.size() - shown + map.left_out; more != 0) {
-            text.add(fmt::format("... and {} at higher addresses ('--limit 0' shows all)",
-                                 format_count(more, "more block", "more blocks")));
+    for (const uint32_t device : view.devices) {
+        bool has_map = false;
+        if (view.devices.size() > 1) {
+            text.blank().add(Line(fmt::format("Device {}", device), Tone::title));
         }
-        if (map.kind == Kind::l1 && map.core) {
-            text.add(core_programs_text(*map.core, style, limit));
+        for (const AddressMap& map : view.maps) {
+            if (map.device != device) {
+                continue;
+            }
+            has_map = true;
+            const Text cells = picture(map, picture_width);
+            has_picture = has_picture || !cells.empty();
+            text.blank().add(one_map_text(map, cells, style, limit));
+        }
+        if (!has_map) {
+            text.blank().add("No matching allocations.");
         }
     }
     if (view.left_out != 0) {
