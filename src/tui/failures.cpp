@@ -32,16 +32,12 @@ void draw_post_mortems(const view::PostMortemListView& view, const Model& model,
                                  : fmt::format(", those with '{}'", ui.filter());
     canvas.put(area.row, area.column, title, CellStyle::title, area.columns);
     const Area list = area.below(2);
-    view::PostMortemListView shown = view;
-    shown.post_mortems.clear();
-    for (const census::PostMortemSummary* one : listed_post_mortems(model, ui)) {
-        shown.post_mortems.push_back(*one);
-    }
-    if (shown.post_mortems.empty()) {
+    const std::vector<view::EqualPostMortems> rows = listed_post_mortems(model, ui);
+    if (rows.empty()) {
         return put_note(canvas, list, "No matching post-mortem.");
     }
-    put_list(canvas, list, view::post_mortem_table(shown, style_for(canvas, list)), shown.post_mortems.size(),
-             selected_row(model, ui));
+    put_list(canvas, list, view::post_mortem_table(rows, view.origin.time_ns, style_for(canvas, list)),
+             rows.size(), selected_row(model, ui));
 }
 
 // The text of `ttmem why`, with one of the failures selected.

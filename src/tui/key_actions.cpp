@@ -399,7 +399,7 @@ AppRequest open_selected(const KeyPress& press) {
             break;
         case Screen::failures:
             if (row && ui.post_mortems) {
-                const uint32_t pid = listed_post_mortems(model, ui)[*row]->process.pid;
+                const uint32_t pid = listed_post_mortems(model, ui)[*row].newest->process.pid;
                 ui.back.push_back(ui);
                 ui.open_post_mortem = pid;
                 ui.scroll = 0;

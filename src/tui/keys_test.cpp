@@ -38,6 +38,31 @@ TEST_F(Keys, NumbersOpenScreens) {
     EXPECT_EQ(ui.screen, Screen::failures);
 }
 
+TEST_F(Keys, EnterOpensTheNewestOfEqualPostMortems) {
+    view::PostMortemListView list = view::several_post_mortems();
+    list.post_mortems.push_back(list.post_mortems.front());
+    list.post_mortems.push_back(list.post_mortems.front());
+    list.post_mortems[2].process.pid = 4801;  // newer than the next one
+    list.post_mortems[3].process.pid = 4802;
+    press(U'7');
+    press(U'p');
+    model.take({query_of(model, ui, 20), list, ""});
+    EXPECT_EQ(row_count(model, ui), 3u);
+    for (const char32_t direction : {U'r', U'r'}) {
+        press(direction);
+        press(ui.is_reverse() ? Key::home : Key::end);
+        press(Key::enter);
+        EXPECT_EQ(ui.open_post_mortem, 4801u) << ui.is_reverse();
+        press(Key::escape);
+    }
+    // Another equal one ends: the cursor stays on the row.
+    list.post_mortems.insert(list.post_mortems.begin() + 2, list.post_mortems[2]);
+    list.post_mortems[2].process.pid = 4900;
+    model.take({query_of(model, ui, 20), list, ""});
+    press(Key::enter);
+    EXPECT_EQ(ui.open_post_mortem, 4900u);
+}
+
 TEST_F(Keys, TabAndDCycleThroughTheDevices) {
     for (uint32_t id = 1; id < 8; ++id) {
         press(id % 2 == 0 ? Key::tab : key_of(U'd'));

@@ -59,8 +59,9 @@ std::string row_key_of(const view::EventView& event) { return std::to_string(eve
 std::string row_key_of(const census::FailureFigures& failure) {
     return fmt::format("{} {} {}", failure.pid, failure.time_ns, failure.name);
 }
-std::string row_key_of(const census::PostMortemSummary& one) {
-    return fmt::format("{} {}", one.process.pid, one.died_ns);
+// The oldest one stays when another one ends.
+std::string row_key_of(const view::EqualPostMortems& row) {
+    return fmt::format("{} {}", row.oldest->process.pid, row.oldest->died_ns);
 }
 std::string row_key_of(const ProcessFigures& process) { return std::to_string(process.pid); }
 std::string row_key_of(const DeviceFigures& device) { return std::to_string(device.id); }
@@ -193,15 +194,20 @@ std::vector<const census::FailureFigures*> listed_failures(const Model& model, c
     });
 }
 
-std::vector<const census::PostMortemSummary*> listed_post_mortems(const Model& model, const Ui& ui) {
+std::vector<view::EqualPostMortems> listed_post_mortems(const Model& model, const Ui& ui) {
     const auto* list = model.answer<view::PostMortemListView>();
     if (list == nullptr) {
         return {};
     }
-    return listed(list->post_mortems, ui.is_reverse(), [&](const census::PostMortemSummary& one) {
+    const auto matching = listed(list->post_mortems, false, [&](const census::PostMortemSummary& one) {
         return contains(fmt::format("{} {} {}", one.process.pid, one.process.user, one.process.comm),
                         ui.filter());
     });
+    std::vector<view::EqualPostMortems> rows = view::fold_post_mortems(matching, {});
+    if (ui.is_reverse()) {
+        std::reverse(rows.begin(), rows.end());
+    }
+    return rows;
 }
 
 std::vector<std::string> row_keys(const Model& model, const Ui& ui) {

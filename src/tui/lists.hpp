@@ -10,6 +10,7 @@
 
 #include "tui/scope_tree.hpp"
 #include "tui/ui.hpp"
+#include "view/text/tables.hpp"
 
 namespace ttmem::tui {
 
@@ -26,7 +27,8 @@ std::vector<ScopeRow> listed_scopes(const Model& model, const Ui& ui);
 std::vector<const view::NameGrowth*> listed_growth(const Model& model, const Ui& ui);
 std::vector<const view::EventView*> listed_events(const Model& model, const Ui& ui);
 std::vector<const census::FailureFigures*> listed_failures(const Model& model, const Ui& ui);
-std::vector<const census::PostMortemSummary*> listed_post_mortems(const Model& model, const Ui& ui);
+// Equal ones are one row.
+std::vector<view::EqualPostMortems> listed_post_mortems(const Model& model, const Ui& ui);
 
 // One key per loaded row of the visible list, which identifies its entry. Empty where the screen shows no list.
 std::vector<std::string> row_keys(const Model& model, const Ui& ui);

@@ -234,11 +234,22 @@ TEST_F(Screens, PostMortemsAreListedWithOneSelected) {
     expect_golden("post_mortems", model, at(Screen::failures));
 }
 
+TEST_F(Screens, EqualPostMortemsAreOneRow) {
+    view::PostMortemListView list = view::several_post_mortems();
+    list.post_mortems.insert(list.post_mortems.begin(), 2, list.post_mortems.front());
+    list.post_mortems[0].process.pid = 4713;
+    list.post_mortems[1].process.pid = 4714;
+    model.take({{}, list, ""});
+    ui.post_mortems = true;
+    expect_golden("equal_post_mortems", model, at(Screen::failures));
+}
+
 TEST_F(Screens, TheSelectedPostMortemIsVisibleInALongList) {
     view::PostMortemListView list = view::several_post_mortems();
     list.post_mortems.resize(100, list.post_mortems.front());
     for (uint32_t i = 0; i < 100; ++i) {
         list.post_mortems[i].process.pid = 70'000 + i;
+        list.post_mortems[i].allocations = i;  // else they would be one row
     }
     model.take({{}, list, ""});
     ui.post_mortems = true;

@@ -178,13 +178,22 @@ TEST(SelfScreen, HasALineAboutRefusalsAndFailuresOnlyWhereThereAreAny) {
     expect_fits_80_columns(view, self_text);
 }
 
+std::vector<EqualPostMortems> folded(const PostMortemListView& view) {
+    std::vector<const census::PostMortemSummary*> all;
+    for (const census::PostMortemSummary& one : view.post_mortems) {
+        all.push_back(&one);
+    }
+    return fold_post_mortems(all, {});
+}
+
 TEST(PostMortemsScreen, HasARowPerProcessThatDied) {
     const PostMortemListView none{origin(), 0, {}};
     GoldenFile golden(golden_path("post_mortems"));
     add_sizes_and_json(golden, "several", several_post_mortems(), post_mortems_text);
     golden.add("none, 80 columns", post_mortems_text(none, {}));
 
-    EXPECT_EQ(post_mortem_table(several_post_mortems(), {.names_left_out = false}).size(), 3u)
+    const PostMortemListView several = several_post_mortems();
+    EXPECT_EQ(post_mortem_table(folded(several), kNow, {.names_left_out = false}).size(), 3u)
         << "the titles and two rows";
     const std::string text = render_plain(post_mortems_text(several_post_mortems(), {}));
     EXPECT_THAT(text, HasSubstr("... and 3 older ones no longer kept\n"));
@@ -206,15 +215,18 @@ TEST(PostMortemsScreen, SaysHowProcessesEndedAndFoldsEqualRows) {
     view.post_mortems.push_back(summary(97, "sh", 700));
     view.post_mortems.back().ending = census::Ending::exec;
     const Style wide{.width = 200};  // all columns fit, so no line names those that do not
-    const Text folded = post_mortem_table(view, wide, EqualRows::folded);
-    EXPECT_EQ(folded.size(), 6u) << "the titles, four alike, and four others";
-    const std::string text = render_plain(folded);
+    const std::vector<EqualPostMortems> rows = folded(view);
+    const Text table = post_mortem_table(rows, kNow, wide);
+    EXPECT_EQ(table.size(), 6u) << "the titles, four alike, and four others";
+    const std::string text = render_plain(table);
     EXPECT_THAT(text, testing::ContainsRegex("100 +4 +.*exit 0"));
     EXPECT_THAT(text, testing::ContainsRegex("104 +- +.*exit 1"));
     EXPECT_THAT(text, HasSubstr("SIGKILL"));
     EXPECT_THAT(text, HasSubstr("not known"));
     EXPECT_THAT(text, HasSubstr("exec"));
-    EXPECT_EQ(post_mortem_table(view, wide).size(), 9u) << "with a cursor, each has its row";
+    EXPECT_EQ(rows[0].newest->process.pid, 100u);
+    EXPECT_EQ(rows[0].oldest->process.pid, 103u);
+    EXPECT_THAT(render_plain(post_mortem_table({rows.back()}, kNow, wide)), testing::Not(HasSubstr("ALIKE")));
     expect_fits_80_columns(view, post_mortems_text);
 }
 

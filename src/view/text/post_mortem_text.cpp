@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstring>
 #include <string>
@@ -114,31 +115,27 @@ std::vector<Line> row_of(const PostMortemSummary& summary, const Style& style) {
     return row;
 }
 
-// Post-mortems with equal rows.
-struct EqualPostMortems {
-    const PostMortemSummary* last = nullptr;
-    std::vector<Line> row;
-    uint64_t number = 1;
-};
+}  // namespace
 
-std::vector<EqualPostMortems> rows_of(const PostMortemListView& view, const Style& style, EqualRows equal) {
+std::vector<EqualPostMortems> fold_post_mortems(const std::vector<const PostMortemSummary*>& post_mortems,
+                                                const Style& style) {
     std::vector<EqualPostMortems> rows;
-    for (const PostMortemSummary& summary : view.post_mortems) {
-        std::vector<Line> row = row_of(summary, style);
-        if (equal == EqualRows::folded && !rows.empty() && rows.back().row == row) {
+    for (const PostMortemSummary* const summary : post_mortems) {
+        std::vector<Line> row = row_of(*summary, style);
+        if (!rows.empty() && rows.back().row == row) {
+            rows.back().oldest = summary;
             ++rows.back().number;
         } else {
-            rows.push_back({&summary, std::move(row)});
+            rows.push_back({summary, summary, 1, std::move(row)});
         }
     }
     return rows;
 }
 
-}  // namespace
-
-Text post_mortem_table(const PostMortemListView& view, const Style& style, EqualRows equal) {
-    const std::vector<EqualPostMortems> rows = rows_of(view, style, equal);
-    const bool is_folded = rows.size() != view.post_mortems.size();
+Text post_mortem_table(const std::vector<EqualPostMortems>& post_mortems, uint64_t now_ns,
+                       const Style& style) {
+    const bool is_folded = std::any_of(post_mortems.begin(), post_mortems.end(),
+                                       [](const EqualPostMortems& one) { return one.number != 1; });
     std::vector<Column> columns = {{"DIED"}, {"PID"}};
     if (is_folded) {
         columns.push_back({"ALIKE"});
@@ -151,9 +148,9 @@ Text post_mortem_table(const PostMortemListView& view, const Style& style, Equal
         columns.push_back(std::move(column));
     }
     Table table(std::move(columns));
-    for (const EqualPostMortems& one : rows) {
-        std::vector<Line> row = {format_age(difference(view.origin.time_ns, one.last->died_ns)),
-                                 std::to_string(one.last->process.pid)};
+    for (const EqualPostMortems& one : post_mortems) {
+        std::vector<Line> row = {format_age(difference(now_ns, one.newest->died_ns)),
+                                 std::to_string(one.newest->process.pid)};
         if (is_folded) {
             row.emplace_back(one.number == 1 ? "-" : std::to_string(one.number));
         }
@@ -176,7 +173,11 @@ Text post_mortems_text(const PostMortemListView& view, const Style& style) {
                      : Text("None of your tracked processes has died while the daemon was running.\n"));
         return text.add(missed_text(view.processes_missed)).add(hidden_below(hidden_line(view)));
     }
-    text.add(post_mortem_table(view, style, EqualRows::folded));
+    std::vector<const PostMortemSummary*> all;
+    for (const PostMortemSummary& one : view.post_mortems) {
+        all.push_back(&one);
+    }
+    text.add(post_mortem_table(fold_post_mortems(all, style), view.origin.time_ns, style));
     if (view.left_out() != 0) {
         text.add(fmt::format("... and {} earlier ('--limit 0' shows all)", view.left_out()));
     }

@@ -36,10 +36,21 @@ std::string growth_title(const GrowthView& view);
 // Numbered rows, and details of each row below the table.
 Text failure_table(const std::vector<census::FailureFigures>& failures, const Style& style);
 
-// One row per post-mortem, below the line of titles, or one for several that follow each other and are alike.
-enum class EqualRows : uint8_t { single, folded };
-Text post_mortem_table(const PostMortemListView& view, const Style& style,
-                       EqualRows equal = EqualRows::single);
+// Post-mortems that follow each other in a list and differ only in time and pid.
+struct EqualPostMortems {
+    const census::PostMortemSummary* newest = nullptr;
+    const census::PostMortemSummary* oldest = nullptr;
+    uint64_t number = 1;
+    std::vector<Line> row;  // without time and pid
+};
+
+// The last post-mortem comes first.
+std::vector<EqualPostMortems> fold_post_mortems(
+    const std::vector<const census::PostMortemSummary*>& post_mortems, const Style& style);
+
+// One row each, below the line of titles.
+Text post_mortem_table(const std::vector<EqualPostMortems>& post_mortems, uint64_t now_ns,
+                       const Style& style);
 
 // "exit 1", "SIGKILL", "exec" or "not known".
 std::string ending_text(const census::PostMortemSummary& summary);
