@@ -1,34 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "access/direct_host.hpp"
 
-#include <filesystem>
-
-#include "access/api_sockets.hpp"
+#include "access/restore_numbers.hpp"
 #include "census/device_admission.hpp"
-#include "census/device_numbers_file.hpp"
 #include "sources/host.hpp"
 #include "sources/segments/discover.hpp"
 
 namespace ttmem::access {
-
-namespace {
-
-// Devices have the numbers that a daemon of this host gave them.
-void restore_numbers(census::Census& census) {
-    for (const std::filesystem::path& directory : daemon_directories()) {
-        const auto numbers = census::read_device_numbers(directory);
-        if (numbers) {
-            census.device_ids->restore(*numbers, true);
-            return;
-        }
-        if (numbers.error().code != base::Error::Code::gone) {
-            census.omissions.push_back({0, census::Reason::numbers_may_differ, numbers.error().text});
-            return;
-        }
-    }
-}
-
-}  // namespace
 
 DirectHost::DirectHost()
     : census_(sources::segments::census_of(sources::segments::discover(sources::Proc()))) {

@@ -15,6 +15,7 @@
 #include <cstring>
 #include <iterator>
 
+#include "access/restore_numbers.hpp"
 #include "access/run_arrivals.hpp"
 #include "base/environment.hpp"
 #include "base/pidfd.hpp"
@@ -141,11 +142,12 @@ std::vector<view::Leftover> left_behind(const census::Census& census) {
     return left;
 }
 
-// Whether bytes may be missing from a peak. The other reasons concern names, cores and history.
+// Whether bytes may be missing from a peak. The other reasons concern names, cores, history and numbers of
+// devices.
 bool may_hide_bytes(const census::Inexactness& inexactness) {
     using census::Reason;
     constexpr Reason kHarmless[] = {Reason::names_full, Reason::core_sets_full, Reason::threads_share_ring,
-                                    Reason::name_cut, Reason::scope_too_deep};
+                                    Reason::name_cut,   Reason::scope_too_deep, Reason::numbers_may_differ};
     return std::find(std::begin(kHarmless), std::end(kHarmless), inexactness.reason) == std::end(kHarmless);
 }
 
@@ -178,10 +180,11 @@ view::RunView look_back(const RunSettings& settings, census::Census census) {
     if (census.processes.empty()) {
         return view;
     }
-    // The driver gives the devices their numbers.
+    // Devices have the numbers of the other views: those of the driver, and those of the daemon's table.
     if (const auto driver = sources::HostReader().read().driver) {
         census.driver = std::make_shared<census::Driver>(census::Driver{driver->devices, {}});
     }
+    restore_numbers(census);
     view.figures = figures_of(census);
     view.left = left_behind(census);
     if (auto failures = census::list_failures(census, {.limit = 20})) {

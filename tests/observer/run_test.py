@@ -55,6 +55,37 @@ class Assertions(unittest.TestCase):
         self.assertEqual(done.returncode, 97)
         self.assertIn("PEAK: dram of device 0 reached 3.3 MiB; the limit is 3.0 MiB", done.stderr)
 
+    def test_a_device_has_the_number_that_the_daemon_gave_it(self):
+        with tempfile.TemporaryDirectory() as directory:
+            environment = {"TTMEM_RUNTIME_DIR": directory}
+            def device_of_run() -> dict:
+                path = os.path.join(directory, "report.json")
+                self.assertEqual(run("--report", path, "--", SIMULATOR, "leak", environment=environment).returncode, 0)
+                with open(path, encoding="utf-8") as report:
+                    [device] = json.load(report)["devices"]
+                return device
+            chip = device_of_run()
+            self.assertEqual(chip["id"], 0, "without a table: what the process calls it")
+            table = os.path.join(directory, "device-numbers")
+            with open(table, "w", encoding="utf-8") as file:
+                file.write(f"ttmem device numbers 1\n0 asic 0x7 user 1000\n5 asic {chip['asic_id']} user 1000\n")
+            os.chmod(table, 0o644)
+            self.assertEqual((device_of_run()["id"], device_of_run()["asic_id"]), (5, chip["asic_id"]))
+            done = run("--max-peak", "dram=3MiB", "--", SIMULATOR, "leak", environment=environment)
+            self.assertIn("PEAK: dram of device 5 reached", done.stderr)
+
+    def test_a_table_of_numbers_that_cannot_be_used_is_named_and_limits_are_still_decided(self):
+        with tempfile.TemporaryDirectory() as directory:
+            with open(os.path.join(directory, "device-numbers"), "w", encoding="utf-8") as file:
+                file.write("something else\n")
+            os.chmod(file.name, 0o644)
+            path = os.path.join(directory, "report.json")
+            done = run("--report", path, "--max-peak", "dram=4MiB", "--", SIMULATOR, "leak",
+                       environment={"TTMEM_RUNTIME_DIR": directory})
+            self.assertEqual(done.returncode, 0, done.stderr)
+            with open(path, encoding="utf-8") as report:
+                self.assertIn("numbers_may_differ", [one["code"] for one in json.load(report)["inexact"]])
+
     def test_limits_are_exact_to_the_byte(self):
         _, report = report_of("--", SIMULATOR, "leak")
         peak = report["devices"][0]["memory"]["dram"]["peak"]
