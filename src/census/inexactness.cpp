@@ -65,6 +65,10 @@ constexpr std::string_view sentence_of(Reason reason) {
             return "events were overwritten before they were read";
         case Reason::events_not_kept:
             return "earlier events are no longer kept";
+        case Reason::records_contradict:
+            return "records contradict each other: left out";
+        case Reason::sets_not_kept:
+            return "events of a closed set: devices not known, left out";
         case Reason::post_mortems_hidden:
             return "post-mortems of other users' processes: not listed";
         case Reason::post_mortems_not_kept:

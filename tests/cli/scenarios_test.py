@@ -6,6 +6,7 @@ import re
 
 from harness.simulator import Simulator
 from harness.test_case import TestCase, main
+from harness.waiting import wait_until
 
 MEMORY_ROWS = {"DRAM": "dram", "L1 Buffers": "l1", "CBs": "cb", "Kernels": "kernel", "L1_SMALL": "l1_small",
                "Trace": "trace"}
@@ -113,6 +114,52 @@ class WithAndWithoutDaemon(TestCase):
             self.assertRegex(text, r"^Since the mark, \d+m?s ago:\n")
             self.assertRegex(text, "262144 .*decoder.2/attention_mask")
             self.assertNotIn("decoder.1", text)
+
+    def held_by_name(self) -> dict[str | None, tuple[int, int]]:
+        """{name: (requested bytes, allocations)} of what is live on device 0."""
+        groups = self.json_of("allocations", "--group-by", "name", "-d", "0", "--kind", "dram", "--limit", "0")["groups"]
+        return {group["key"]: (group["memory"]["dram"]["requested"], group["count"]) for group in groups}
+
+    def test_the_peak_is_made_of_what_was_live_at_its_step(self):
+        sim = self.simulator_at("mesh-allocation", "matmul")
+        expected = self.held_by_name()
+        used = sim.last_truth()["devices"][0]["memory"]["dram"]["used"]
+        self.assertGreater(len(expected), 2)
+        sim.go_to("free add")
+        now = sum(requested for requested, _ in self.held_by_name().values())
+        for source in self.both_ways(sim):
+            for filters in (["-d", "0"], []):  # without a device the mesh counts once
+                view = self.json_of("peak", "--kind", "dram", *filters, "--limit", "0")
+                self.assertEqual((view["source"], view["exact"]), (source, True), view["inexact"])
+                [peak] = view["peaks"]
+                self.assertEqual({one["name"]: (one["requested"], one["count"]) for one in peak["by_name"]}, expected)
+                self.assertEqual((peak["pid"], peak["requested"], peak["count"]),
+                                 (sim.pid, *(sum(sums) for sums in zip(*expected.values()))))
+                self.assertEqual((peak["requested_now"], peak["used_peak"]), (now, used))
+                self.assertEqual((peak["may_lie_earlier"], peak["since_ns"], peak["left_out"]), (False, None, 0))
+                self.assertLess(peak["time_ns"], view["time_ns"])
+            text = self.output_of("peak", "-d", "0", "--bytes", "--limit", "1")
+            self.assertRegex(text, rf"\nProcess {sim.pid} \(.*\): {peak['requested']} B in {peak['count']} allocations, ")
+            self.assertIn(f"  now: {now} B; highest use (reserved bytes): {used} B\n", text)
+            self.assertRegex(text, rf"\n +{peak['by_name'][0]['requested']} +{peak['by_name'][0]['count']}  ")
+            self.assertIn(f"... and {len(expected) - 1} more names", text)
+
+    def test_the_peak_is_the_highest_since_the_records_begin(self):
+        sim = self.simulator("churn", "--threads", "2", "--live", "50", "--rate", "0", "--seconds", "600",
+                             pause_at="churned")
+        for source in self.both_ways(sim):
+            wait_until(lambda: [peak for peak in self.json_of("peak")["peaks"] if peak["may_lie_earlier"]],
+                       "the rings have overwritten records")
+            view = self.json_of("peak")
+            self.assertEqual((view["source"], view["exact"]), (source, False))
+            self.assertIn("events_not_kept", {reason["code"] for reason in view["inexact"]})
+            self.assertEqual({reason["code"] for reason in view["inexact"]} & {"records_contradict"}, set())
+            [peak] = view["peaks"]
+            self.assertGreater(peak["missing_records"], 0)
+            self.assertGreaterEqual(peak["time_ns"], peak["since_ns"])
+            self.assertLessEqual(peak["count"], 2 * 51, "each thread holds 50, and one more while it replaces one")
+            self.assertGreaterEqual(peak["requested"], peak["requested_now"])
+            self.assertRegex(self.output_of("peak"), "the highest since .* ago; the peak of the process may lie earlier")
 
     def test_map_shows_the_block_table_of_the_allocator(self):
         sim = self.simulator_at("fragmentation", "no block large enough", "--blocks")

@@ -11,6 +11,7 @@
 #include "view/questions/growth.hpp"
 #include "view/questions/history.hpp"
 #include "view/questions/map.hpp"
+#include "view/questions/peak.hpp"
 #include "view/questions/post_mortem.hpp"
 #include "view/questions/post_mortems.hpp"
 #include "view/questions/processes.hpp"
@@ -20,7 +21,7 @@
 
 namespace ttmem::view {
 
-using Questions = QuestionList<Status, Processes, Allocations, Groups, Growth, Programs, Map, Cores, Failures,
-                               PostMortemList, SinglePostMortem, History, Events, Self>;
+using Questions = QuestionList<Status, Processes, Allocations, Groups, Growth, PeakContents, Programs, Map,
+                               Cores, Failures, PostMortemList, SinglePostMortem, History, Events, Self>;
 
 }  // namespace ttmem::view

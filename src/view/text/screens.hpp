@@ -34,6 +34,9 @@ Text groups_text(const GroupView& view, const Style& style);
 // What grew in the last minute.
 Text growth_text(const GrowthView& view, const Style& style);
 
+// What each process held when it held most.
+Text peak_text(const PeakView& view, const Style& style);
+
 // The programs: their circular buffers and kernels.
 Text programs_text(const ProgramView& view, const Style& style);
 
