@@ -5,6 +5,7 @@
 import json
 import os
 import re
+import shlex
 import subprocess
 import tempfile
 
@@ -59,14 +60,76 @@ def fields_of_json() -> set[str]:
     return {name for words in re.findall(r"`([^`]+)`", text) for name in re.split(r"\W+", words)}
 
 
+# Writes what zsh offers at the end of each line of $ASKED to $OFFERED, and ends.
+ZSHRC = """
+LOAD
+compadd() {
+    local -a offered
+    builtin compadd -A offered "$@"
+    print -rl -- $offered >> $OFFERED
+}
+zle-line-init() {
+    local line
+    for line in "${(@f)$(<$ASKED)}"; do
+        print -r -- "> $line" >> $OFFERED
+        BUFFER=$line CURSOR=$#line
+        zle complete-word
+    done
+    exit 0
+}
+zle -N zle-line-init
+"""
+
+
+def offered_in(text: str) -> dict[str, list[str]]:
+    """By line: the words after '> line'."""
+    offers = {}
+    for line in text.splitlines():
+        if line.startswith("> "):
+            words = offers[line[2:]] = []
+        elif line:
+            words.append(line.split("\t")[0])
+    return offers
+
+
+def with_programs(**more: str) -> dict[str, str]:
+    return os.environ | {"PATH": BIN + ":" + os.environ["PATH"], "TERM": "xterm"} | more
+
+
+def ask_zsh(lines: list[str], load: str = "source <(ttmem completion zsh)") -> dict[str, list[str]]:
+    """What zsh offers at the end of each line."""
+    with tempfile.TemporaryDirectory() as folder:
+        asked, offered = os.path.join(folder, "asked"), os.path.join(folder, "offered")
+        for path, text in ((asked, "\n".join(lines)), (os.path.join(folder, ".zshrc"), ZSHRC.replace("LOAD", load))):
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(text)
+        # The shell must have a terminal: its line editor completes.
+        subprocess.run(["script", "-qec", "zsh -i", "/dev/null"], stdin=subprocess.DEVNULL, capture_output=True, check=True,
+                       env=with_programs(ZDOTDIR=folder, ASKED=asked, OFFERED=offered), timeout=120)
+        return offered_in(read_file(offered))
+
+
+def ask_fish(lines: list[str]) -> dict[str, list[str]]:
+    """What fish offers at the end of each line."""
+    with tempfile.TemporaryDirectory() as home:
+        script = "ttmem completion fish | source; for line in $argv; echo '> '$line; complete -C $line; end"
+        done = subprocess.run(["fish", "--no-config", "-c", script, *lines], capture_output=True, text=True, check=True,
+                              env=with_programs(HOME=home), timeout=120)
+        return offered_in(done.stdout)
+
+
 def complete(*words: str) -> list[str]:
     """What bash offers for the last of these words."""
     line = " ".join(words)
     script = (f'source "{COMPLETION}"; COMP_WORDS=({" ".join(repr(word) for word in words)}); '
               f'COMP_CWORD={len(words) - 1}; COMP_LINE={line!r}; _ttmem; printf "%s\\n" "${{COMPREPLY[@]}}"')
     done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=True,
-                          env=os.environ | {"PATH": BIN + ":" + os.environ["PATH"]})
+                          env=with_programs())
     return done.stdout.split()
+
+
+def options_of(command: str) -> set[str]:
+    return set(re.findall(r"(?:^  |,)(--?[a-z][a-z-]*)", help_of(command), re.MULTILINE))
 
 
 class Page(TestCase):
@@ -128,9 +191,43 @@ class Completion(TestCase):
         for command in commands():
             if command == "sim":
                 continue
-            options = set(re.findall(r"(?:^  |,)(--?[a-z][a-z-]*)", help_of(command), re.MULTILINE))
+            options = options_of(command)
             self.assertTrue(options, command)
             self.assertLessEqual(options, set(complete("ttmem", command, "-")), command)
+
+    def test_zsh_and_fish_offer_every_command_and_every_option_of_every_command(self):
+        lines = ["ttmem ", "ttmem post", *(f"ttmem {command} -" for command in commands() if command != "sim")]
+        for ask in (ask_zsh, ask_fish):
+            offered = ask(lines)
+            self.assertLessEqual(set(commands()), set(offered["ttmem "]), ask)
+            self.assertEqual(offered["ttmem post"], ["post-mortem"], ask)
+            for command in commands():
+                if command != "sim":
+                    words = set(offered[f"ttmem {command} -"])
+                    self.assertLessEqual(options_of(command), words, (ask, command))
+                    self.assertEqual([word for word in words if not word.startswith("-")], [], (ask, command))
+
+    def test_zsh_and_fish_offer_the_values_that_bash_offers(self):
+        lines = ["ttmem map --kind ", "ttmem allocations --sort ", "ttmem ps --sort ", "ttmem allocations --group-by ",
+                 "ttmem why --type ", "ttmem status --color ", "ttmem query --fields ", "ttmem query --processes --fields ",
+                 "ttmem help ", "ttmem sim "]
+        expected = {line: sorted(set(complete(*line.split(" ")))) for line in lines}
+        self.assertNotIn([], expected.values())
+        for ask in (ask_zsh, ask_fish):
+            self.assertEqual({line: sorted(set(words)) for line, words in ask(lines).items()}, expected, ask)
+        for ask in (ask_zsh, ask_fish):
+            self.assertLessEqual({"bash", "zsh", "fish"}, set(ask(["ttmem completion "])["ttmem completion "]))
+
+    def test_zsh_reads_the_completion_before_and_after_compinit(self):
+        for load in ("COMPLETION", "autoload -Uz compinit && compinit -D -u; COMPLETION"):
+            load = load.replace("COMPLETION", "source <(ttmem completion zsh)")
+            self.assertEqual(ask_zsh(["ttmem post"], load), {"ttmem post": ["post-mortem"]}, load)
+
+    def test_zsh_finds_the_completion_in_a_folder_of_fpath(self):
+        with tempfile.TemporaryDirectory() as folder:
+            os.symlink(COMPLETION + ".zsh", os.path.join(folder, "_ttmem"))
+            offered = ask_zsh(["ttmem post", "ttmem map --kind l"], f"fpath+=({shlex.quote(folder)}); autoload -Uz compinit && compinit -D -u")
+            self.assertEqual(offered, {"ttmem post": ["post-mortem"], "ttmem map --kind l": ["l1", "l1_small"]})
 
     def test_offers_kinds_orders_groups_and_fields(self):
         self.assertEqual(complete("ttmem", "map", "--kind", "l"), ["l1", "l1_small"])
