@@ -26,10 +26,15 @@ uint16_t bounded_name(uint32_t name) { return name < segment::kMaxNames ? static
 // All rings of a segment, read to the present once or several times, and the time since when no record is missing.
 class RingHistory {
 public:
-    // Begins so that about half of `most` records are read. The rest is for those that are written meanwhile.
+    // At most half of `most` are records that exist now. The rest is for those that are written meanwhile.
     RingHistory(const segment::Reader& ledger, uint64_t most) : ledger_(ledger), left_(most) {
         const std::vector<segment::WriterState> writers = ledger.writers();
-        const uint64_t of_each = most / 2 / std::max<uint64_t>(writers.size(), 1);
+        uint64_t kept = 0;
+        for (const segment::WriterState& writer : writers) {
+            kept += std::min<uint64_t>(writer.written, ledger.ring_capacity());
+        }
+        const uint64_t of_each =
+            kept <= most / 2 ? UINT64_MAX : most / 2 / std::max<uint64_t>(writers.size(), 1);
         for (const segment::WriterState& writer : writers) {
             const uint64_t skipped = writer.written - std::min(writer.written, of_each);
             cursor_.rings.push_back({skipped, 0, 0});

@@ -58,7 +58,8 @@ struct PeakPage {
     std::vector<Inexactness> inexact;
 };
 
-// Records that are read for one user. Processes of one user share them equally, and the oldest records are left out.
+// Records that are read for one user, half of them for those that are written meanwhile. Processes of one user share them equally. If
+// a process has more, each of its rings has the same number, and the oldest records are left out.
 constexpr uint64_t kMostPeakRecords = uint64_t{1} << 20;
 
 // `now_ns` is the present since the epoch. At most `most_rows` names in all.

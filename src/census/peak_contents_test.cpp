@@ -292,9 +292,10 @@ TEST_F(PeakContents, TheOldestRecordsAreLeftOutWhereThereAreTooMany) {
     for (uint32_t i = 0; i < 4; ++i) {
         allocate(i, 30 + i, 1, names_[1]);
     }
-    const PeakPage found = page({}, 16);  // 4 of each ring
+    const PeakPage found = page({}, 8);  // 2 of each ring
     EXPECT_EQ(found.processes.at(0).requested, 4u);
-    EXPECT_EQ(found.processes.at(0).missing_records, 2u);
+    EXPECT_EQ(found.processes.at(0).missing_records, 4u);
+    EXPECT_EQ(page({}, 12).processes.at(0).missing_records, 0u) << "all fit, if only one ring has them";
     const PeakPage none = page({}, 0);
     EXPECT_EQ(none.processes.at(0).requested, 4u) << "what is live now";
     EXPECT_EQ(none.processes.at(0).missing_records, 6u);
@@ -306,10 +307,10 @@ TEST_F(PeakContents, ProcessesOfAUserShareTheRecords) {
         allocate(i, 30 + i, 1, names_[1]);
     }
     Census census = census_of(segment_.process(7), segment_.process(8));
-    EXPECT_EQ(find_peaks(census, {}, kNow, UINT64_MAX, 24)->processes.at(0).missing_records, 3u);
-    EXPECT_EQ(find_peaks(census, {.pid = 7}, kNow, UINT64_MAX, 24)->processes.at(0).missing_records, 0u);
+    EXPECT_EQ(find_peaks(census, {}, kNow, UINT64_MAX, 20)->processes.at(0).missing_records, 4u);
+    EXPECT_EQ(find_peaks(census, {.pid = 7}, kNow, UINT64_MAX, 20)->processes.at(0).missing_records, 0u);
     census.processes[1].identity.uid = kUser;
-    EXPECT_EQ(find_peaks(census, {}, kNow, UINT64_MAX, 24)->processes.at(0).missing_records, 0u);
+    EXPECT_EQ(find_peaks(census, {}, kNow, UINT64_MAX, 20)->processes.at(0).missing_records, 0u);
 }
 
 TEST_F(PeakContents, NamesAreLimitedPerProcessAndInAll) {
