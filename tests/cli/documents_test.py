@@ -60,7 +60,7 @@ def fields_of_json() -> set[str]:
     return {name for words in re.findall(r"`([^`]+)`", text) for name in re.split(r"\W+", words)}
 
 
-# Writes what zsh offers at the end of each line of $ASKED to $OFFERED, and ends.
+# Writes what zsh offers at the end of each line of $LINES_ASKED_FOR to $OFFERED, and ends.
 ZSHRC = """
 LOAD
 compadd() {
@@ -70,7 +70,7 @@ compadd() {
 }
 zle-line-init() {
     local line
-    for line in "${(@f)$(<$ASKED)}"; do
+    for line in "${(@f)$(<$LINES_ASKED_FOR)}"; do
         print -r -- "> $line" >> $OFFERED
         BUFFER=$line CURSOR=$#line
         zle complete-word
@@ -105,7 +105,7 @@ def ask_zsh(lines: list[str], load: str = "source <(ttmem completion zsh)") -> d
                 file.write(text)
         # The shell must have a terminal: its line editor completes.
         subprocess.run(["script", "-qec", "zsh -i", "/dev/null"], stdin=subprocess.DEVNULL, capture_output=True, check=True,
-                       env=with_programs(ZDOTDIR=folder, ASKED=asked, OFFERED=offered), timeout=120)
+                       env=with_programs(ZDOTDIR=folder, LINES_ASKED_FOR=asked, OFFERED=offered), timeout=120)
         return offered_in(read_file(offered))
 
 
