@@ -18,6 +18,7 @@ install(FILES "${packaging}/man/ttmem.1" DESTINATION "${CMAKE_INSTALL_MANDIR}/ma
 install(FILES "${packaging}/man/ttmemd.8" DESTINATION "${CMAKE_INSTALL_MANDIR}/man8")
 install(FILES "${packaging}/completion/ttmem" DESTINATION "${CMAKE_INSTALL_DATADIR}/bash-completion/completions")
 install(FILES "${packaging}/completion/ttmem.fish" DESTINATION "${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d")
+install(FILES "${packaging}/completion/ttmem.zsh" DESTINATION "${CMAKE_INSTALL_DATADIR}/zsh/vendor-completions" RENAME _ttmem)
 install(DIRECTORY docs/ TYPE DOC FILES_MATCHING PATTERN "*.md")
 install(FILES README.md CHANGELOG.md TYPE DOC)
 install(FILES LICENSE TYPE DOC RENAME copyright)

@@ -22,4 +22,7 @@ inline uint64_t monotonic_ns() { return clock_ns(CLOCK_MONOTONIC); }
 // Since the epoch. Jumps if the wall clock is set.
 inline uint64_t realtime_ns() { return clock_ns(CLOCK_REALTIME); }
 
+// What this thread has used of a processor. Waiting for one does not count.
+inline uint64_t processor_ns() { return clock_ns(CLOCK_THREAD_CPUTIME_ID); }
+
 }  // namespace ttmem::base

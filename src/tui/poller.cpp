@@ -24,7 +24,8 @@ using namespace std::chrono_literals;
 namespace {
 
 constexpr auto kReconnect = 500ms;
-constexpr int kShareOfProcessor = 10;  // a tenth of one processor at most is spent on polling
+// At most a thirtieth of one processor is spent on polling, here and in the daemon.
+constexpr int kShareOfProcessor = 30;
 
 void raise_flag(const base::Descriptor& flag) { eventfd_write(flag.get(), 1); }
 void lower_flag(const base::Descriptor& flag) {

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/api/view_stream.hpp"
 
-#include <time.h>
-
 #include <algorithm>
 #include <utility>
 
+#include "base/time.hpp"
 #include "view/json/json.hpp"
 
 namespace ttmem::daemon {
@@ -16,15 +15,8 @@ using std::chrono::steady_clock;
 
 namespace {
 
-// Where a view costs much there are fewer of them: a fortieth of one processor at most.
-constexpr int kShareOfProcessor = 40;
-
-// What this thread has used. Waiting for a processor costs nothing.
-std::chrono::nanoseconds processor_time() {
-    timespec time{};
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-    return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
-}
+// Where a view costs much there are fewer of them: a sixtieth of one processor at most.
+constexpr int kShareOfProcessor = 60;
 
 }  // namespace
 
@@ -48,7 +40,7 @@ void ViewStream::subscribe(std::shared_ptr<StreamWriter> stream, const std::stri
 
 steady_clock::duration ViewStream::serve(std::list<ViewSubscriber>& subscribers) {
     const auto start = steady_clock::now();
-    const auto used_before = processor_time();
+    const uint64_t used_before = base::processor_ns();
     const bool is_due =
         start >= next_view_ &&
         std::any_of(subscribers.begin(), subscribers.end(), [&](const ViewSubscriber& subscriber) {
@@ -71,7 +63,7 @@ steady_clock::duration ViewStream::serve(std::list<ViewSubscriber>& subscribers)
         }
     }
     if (is_due) {
-        next_view_ = start + (processor_time() - used_before) * kShareOfProcessor;
+        next_view_ = start + std::chrono::nanoseconds(base::processor_ns() - used_before) * kShareOfProcessor;
     }
     return intervals_.least;
 }

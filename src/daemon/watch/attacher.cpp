@@ -29,7 +29,11 @@ using history::Follower;
 
 namespace {
 
-constexpr auto kScanInterval = std::chrono::milliseconds(1000);
+// Processes announce themselves, so a scan finds only those that were there before. Where it takes
+// more than one percent of a core, there are fewer.
+constexpr std::chrono::nanoseconds kScanInterval = std::chrono::seconds(1);
+constexpr std::chrono::nanoseconds kLongestScanInterval = std::chrono::seconds(2);
+constexpr int kShareOfScans = 100;
 constexpr auto kAnnounceTimeout = std::chrono::seconds(2);  // from connecting to passing the segment
 constexpr auto kAcceptAgain = std::chrono::milliseconds(100);
 constexpr int kBacklog = 4096;  // the kernel lowers it to its own limit
@@ -303,6 +307,7 @@ struct Attacher::ScanResult {
     segments::FoundSegments found;
     std::vector<uint32_t> replaced;  // numbers of processes that execute another program
     std::vector<uint32_t> changed_user;
+    std::chrono::nanoseconds took{};  // of a processor
 };
 
 void Attacher::start() {
@@ -312,7 +317,9 @@ void Attacher::start() {
 
 void Attacher::scan_proc() {
     asio::post(scanner_, [this, members = process_table_.members()] {
+        const uint64_t begin = base::processor_ns();
         auto result = std::make_shared<ScanResult>(scan(members));
+        result->took = std::chrono::nanoseconds(base::processor_ns() - begin);
         asio::post(loop_, [this, result] {
             if (!stopping_) {
                 on_scan(std::move(*result));
@@ -374,7 +381,7 @@ void Attacher::on_scan(ScanResult result) {
     }
     process_table_.set_first_scan_running(false);
     callbacks_.scanned();
-    scan_timer_.expires_after(kScanInterval);
+    scan_timer_.expires_after(std::clamp(result.took * kShareOfScans, kScanInterval, kLongestScanInterval));
     scan_timer_.async_wait([this](error_code error) {
         if (!error) {
             scan_proc();
