@@ -15,7 +15,7 @@ using testing::IsEmpty;
 using testing::Not;
 using testing::SizeIs;
 
-constexpr uint64_t kNow = 1'000'000'000'000'000'000;
+constexpr uint64_t kReadingTime = 1'000'000'000'000'000'000;
 
 // One process with one allocation on a mesh of two chips.
 class PeakHost : public Host {
@@ -32,7 +32,7 @@ public:
         }
     }
 
-    Origin origin() const override { return {"host", kNow, OriginSource::daemon}; }
+    Origin origin() const override { return {"host", kReadingTime, OriginSource::daemon}; }
     census::Census census() const override {
         census::Census census;
         census.processes.push_back(segment_.process(7));
@@ -59,7 +59,7 @@ TEST(Peaks, OfADeviceNameItAndOfAllNameNone) {
     EXPECT_EQ(one.peaks[0].used_peak, 256u);
     EXPECT_THAT(one.peaks[0].names, ElementsAre(census::PeakName{"weights", 100, 1}));
     EXPECT_EQ(one.peaks[0].left_out(), 1u);
-    EXPECT_LT(one.peaks[0].time_ns, kNow);
+    EXPECT_LT(one.peaks[0].time_ns, kReadingTime);
     const PeakView all = *PeakContents::answer(host, {});
     EXPECT_EQ(all.device, std::nullopt);
     EXPECT_EQ(all.peaks.at(0).requested, 200u) << "the mesh counts once";
