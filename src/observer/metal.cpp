@@ -7,6 +7,7 @@
 #include <new>
 
 #include "observer/device_slots.hpp"
+#include "observer/relocations.hpp"
 
 namespace ttmem::observer {
 
@@ -104,7 +105,11 @@ const char* look_up(const Runtime& runtime, Metal& found) {
     }
     found.mesh_vtable = mesh->functions;
     found.chip_vtable = chip->functions;
-    static char problem[160];
+    static char problem[200];
+    if (const char* function = find_bound_function(runtime.originals)) {
+        snprintf(problem, sizeof problem, "its %s is not called through the dynamic linker", function);
+        return problem;
+    }
     if (const char* function = find_device_slots(runtime, *mesh, found.places.device)) {
         snprintf(problem, sizeof problem, "its devices differ: no certain place of %s", function);
         return problem;
@@ -118,7 +123,7 @@ const char* difference_in(const Metal& metal, const metal::Buffer* buffer) {
         return "the device of a buffer is not where other releases have it, or of an unknown class";
     }
     const uint32_t kind = metal.kind_of(buffer);
-    if (kind > TTMEM_TRACE || metal.buffer_is_l1(buffer) != (kind == TTMEM_L1 || kind == TTMEM_L1_SMALL)) {
+    if (kind > TTMEM_TRACE || metal.buffer_is_l1(buffer) != is_kind_in_l1(kind)) {
         return "the kind of a buffer is not where other releases have it";
     }
     const uint64_t page_size = metal.buffer_page_size(buffer);

@@ -4,6 +4,8 @@
 // The observer's queries to the runtime, without its headers. Exported functions are looked up by name, virtual functions
 // are called by their place in the vtable, and fields are read at their places.
 
+#include <ttmem/ttmem.h>
+
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -184,6 +186,8 @@ private:
         return reinterpret_cast<Function*>(value_at<void* const*>(device, 0)[slot])(device);
     }
 };
+
+inline bool is_kind_in_l1(uint32_t kind) { return kind == TTMEM_L1 || kind == TTMEM_L1_SMALL; }
 
 // Looks everything up. Returns null, or the reason why the runtime is not understood.
 const char* look_up(const Runtime& runtime, Metal& found);

@@ -51,11 +51,14 @@ private:
 
 }  // namespace
 
-// Checks the first buffer of each kind. If it differs, nothing is recorded from then on.
+// Checks the first buffer of each kind, and of each that its kind is possible: where another value is read, each could pass
+// for the kind of the first. If one differs, nothing is recorded from then on.
 void Observer::expect(const metal::Buffer* buffer) {
     const uint32_t kind = metal.kind_of(buffer);
     ThreadData& data = thread_data();
-    if (kind < kBufferKinds && data.is_kind_checked[kind]) {
+    if ((kind < kBufferKinds && data.is_kind_checked[kind] &&
+         metal.buffer_is_l1(buffer) == is_kind_in_l1(kind)) ||
+        sets.is_disabled()) {
         return;
     }
     const auto check = [&] {
@@ -63,7 +66,7 @@ void Observer::expect(const metal::Buffer* buffer) {
             sets.disable(difference);
         }
     };
-    if (kind >= kBufferKinds) {
+    if (kind >= kBufferKinds || data.is_kind_checked[kind]) {
         check();
         return;
     }

@@ -26,7 +26,7 @@ uint32_t known_arch(uint32_t arch) {
 void describe_memory(const Metal& metal, const metal::Allocator* allocator, ttmem_device_info& info) {
     const uint32_t alignment = metal.allocator_alignment(allocator, TTMEM_DRAM);
     for (const uint32_t kind : kPools) {
-        const bool is_l1 = kind == TTMEM_L1 || kind == TTMEM_L1_SMALL;
+        const bool is_l1 = is_kind_in_l1(kind);
         ttmem_memory_info& memory = info.memory[kind];
         memory.banks = metal.allocator_banks(allocator, static_cast<int>(kind));
         memory.size_per_bank = metal.statistics_of(allocator, kind).size;
