@@ -108,7 +108,11 @@ std::optional<KernelBytes> kernel_bytes_of(const Metal& metal, const void* progr
     if (!may_ask(metal)) {
         return std::nullopt;
     }
-    return KernelList(metal.places, metal.kernels_of(program, chip)).bytes();
+    try {
+        return KernelList(metal.places, metal.kernels_of(program, chip)).bytes();
+    } catch (...) {
+        return std::nullopt;  // without its kernels the rest of the program is still right
+    }
 }
 
 }  // namespace ttmem::observer

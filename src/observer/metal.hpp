@@ -99,8 +99,6 @@ using ProcessorList = std::vector<ProcessorPointer>;
     FUNCTION(program_id, uint64_t(const void*), false, "_ZNK2tt8tt_metal6detail11ProgramImpl6get_idEv")     \
     FUNCTION(push_processor, void(metal::GraphTracker*, const ProcessorPointer&), true,                     \
              "_ZN2tt8tt_metal12GraphTracker14push_processorERKSt10shared_ptrINS0_15IGraphProcessorEE")      \
-    FUNCTION(pop_processor, void(metal::GraphTracker*), true,                                               \
-             "_ZN2tt8tt_metal12GraphTracker13pop_processorEv")                                              \
     FUNCTION(processors, ProcessorList&(const metal::GraphTracker*), true,                                  \
              "_ZNK2tt8tt_metal12GraphTracker14get_processorsEv")                                            \
     FUNCTION(is_tracker_enabled, bool(const metal::GraphTracker*), true,                                    \

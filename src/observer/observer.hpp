@@ -57,7 +57,7 @@ private:
     };
 
     void expect(const metal::Buffer* buffer);
-    uint64_t bytes_per_bank(const ObservedSet& set, const metal::Buffer* buffer) const;
+    uint64_t bytes_per_bank(uint32_t rounding, const metal::Buffer* buffer) const;
     uint64_t reserved_bytes(const ObservedSet& set, const metal::Buffer* buffer) const;
     uint64_t needed_per_bank(const ObservedSet& set, const void* allocator,
                              const metal::Buffer* buffer) const;

@@ -183,7 +183,8 @@ void Processor::watch_thread(const Metal& metal, metal::GraphTracker* tracker) {
         return;
     }
     ProcessorList& list = metal.processors(tracker);
-    if (!is_thread_local(&list)) {
+    static const bool has_thread_lists = is_thread_local(&list);
+    if (!has_thread_lists) {
         static std::once_flag once;
         std::call_once(once, [&] {
             if (list.empty()) {

@@ -104,10 +104,14 @@ uint64_t ObservedPrograms::id_of(const void* program) {
 void ObservedPrograms::gone(const void* program) {
     const std::lock_guard lock(mutex_);
     const auto known = programs_.find(program);
-    if (known != programs_.end()) {
-        ttmem_program_gone(known->second.id.value_or(0));
-        programs_.erase(known);
+    if (known == programs_.end()) {
+        return;
     }
+    // Nothing is reported of a program of which nothing was recorded: another reporter may track this process.
+    if (!known->second.layouts.empty() || !known->second.loaded.empty()) {
+        ttmem_program_gone(known->second.id.value_or(0));
+    }
+    programs_.erase(known);
 }
 
 void ObservedPrograms::forget_device(const metal::IDevice* device) {

@@ -74,8 +74,8 @@ void Observer::expect(const metal::Buffer* buffer) {
     data.is_kind_checked[kind] = true;
 }
 
-uint64_t Observer::bytes_per_bank(const ObservedSet& set, const metal::Buffer* buffer) const {
-    return round_up(metal.buffer_size_per_bank(buffer), set.rounding);
+uint64_t Observer::bytes_per_bank(uint32_t rounding, const metal::Buffer* buffer) const {
+    return round_up(metal.buffer_size_per_bank(buffer), rounding);
 }
 
 // The bytes reserved for it on one device, in all banks of the allocator that gave them: a sub-device has fewer.
@@ -83,7 +83,7 @@ uint64_t Observer::reserved_bytes(const ObservedSet& set, const metal::Buffer* b
     const ThreadData& data = thread_data();
     const uint32_t kind = metal.kind_of(buffer);
     const bool has_allocator = kind != TTMEM_SYSTEM_MEMORY && data.allocated == buffer;
-    return bytes_per_bank(set, buffer) *
+    return bytes_per_bank(set.rounding, buffer) *
            (has_allocator ? metal.banks_of_allocating(data.allocator, kind, set.banks[kind])
                           : set.banks[kind]);
 }
@@ -99,20 +99,26 @@ void Observer::start_measurement(Measurement& measurement, const void* allocator
         data.is_measuring) {
         return;
     }
-    const auto set = sets.of(metal.device_of(buffer));
-    if (!set) {
+    // No set is opened here: the first record opens one, after another reporter of the process had its turn.
+    const metal::IDevice* device = metal.device_of(buffer);
+    const metal::Allocator* main = sets.is_disabled() ? nullptr : metal.allocator_of(device);
+    if (main == nullptr) {
         return;
+    }
+    const uint64_t expected = bytes_per_bank(metal.allocator_alignment(main, TTMEM_DRAM), buffer);
+    if (expected == 0) {
+        return;  // an empty buffer is not compared
     }
     std::unique_lock lock(measured_[kind].mutex);
     data.is_kind_measured[kind] = measured_[kind].is_done;
     if (measured_[kind].is_done) {
         return;
     }
-    const auto before = metal.statistics_of_allocating(allocator, metal.device_of(buffer), kind);
+    const auto before = metal.statistics_of_allocating(allocator, device, kind);
     if (before) {
         measurement.lock = std::move(lock);
         measurement.allocated_before = before->allocated;
-        measurement.expected = bytes_per_bank(*set, buffer);
+        measurement.expected = expected;
         data.is_measuring = true;
     }
 }
@@ -177,9 +183,9 @@ void Observer::circular_buffer(const metal::IDevice* device, const ObservedProgr
     if (frame.program == nullptr || sets.is_disabled()) {
         return;  // a capture reports programs that never run
     }
-    report_scopes();
     for (const metal::IDevice* chip : metal.chips_of(device)) {
         if (const auto set = sets.of(chip)) {
+            report_scopes();
             programs.add(frame, chip, set->set, buffer);
         }
     }
@@ -241,7 +247,7 @@ uint64_t Observer::needed_per_bank(const ObservedSet& set, const void* allocator
     const uint32_t kind = metal.kind_of(buffer);
     const uint32_t banks = metal.banks_of_allocating(allocator, kind, set.banks[kind]);
     if (!metal.is_interleaved(buffer) || page_size == 0 || banks == 0) {
-        return bytes_per_bank(set, buffer);
+        return bytes_per_bank(set.rounding, buffer);
     }
     const uint64_t pages = round_up(metal.size_of(buffer) / page_size, banks) / banks;
     return round_up(pages * metal.buffer_aligned_page_size(buffer), set.rounding);

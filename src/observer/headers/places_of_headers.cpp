@@ -12,6 +12,7 @@
 #include <tt-metalium/device.hpp>
 #include <tt-metalium/distributed.hpp>
 #include <tt-metalium/kernel_types.hpp>
+#include <tt-metalium/mesh_command_queue.hpp>
 #include <tt-metalium/mesh_device.hpp>
 #include <tt-metalium/mesh_workload.hpp>
 #include <tt-metalium/program.hpp>
@@ -82,6 +83,8 @@ Places known_places() {
     places.buffer_kind = place_of(buffer.buffer_type());
     places.buffer_layout = place_of(buffer.buffer_layout());
     places.buffer_id = place_of(buffer.unique_id());
+    const NumberedObject<distributed::MeshCommandQueue> queue;
+    places.queue_mesh = place_of(queue.object().device());
     // In a node the next one comes first, then the pair.
     using ProgramNode = std::pair<const distributed::MeshCoordinateRange, Program>;
     places.workload_program = sizeof(void*) + offsetof(ProgramNode, second);
