@@ -94,42 +94,45 @@ struct SubDeviceId {
 
 // ---- devices -------------------------------------------------------------------------------------------------------
 
-#define PAD(number) \
+// Functions that an observer does not use.
+#define OTHER(number) \
     virtual int other_function_##number() const { return number; }
+#define OTHER_3(a, b, c) OTHER(a) OTHER(b) OTHER(c)
+#define OTHER_8(a, b, c, d, e, f, g, h) OTHER_3(a, b, c) OTHER_3(d, e, f) OTHER(g) OTHER(h)
 
 class IDevice {
 public:
     virtual ~IDevice() = default;
 #if defined(MUTATION_VIRTUALS_INSERTED)
-    PAD(100)
-    PAD(101)
+    OTHER_3(100, 101, 102);
 #endif
     virtual tt::ARCH arch() const = 0;
     virtual int id() const = 0;
     virtual int build_id() const = 0;
-    PAD(5)
+    OTHER(5);
     virtual bool is_initialized() const = 0;
-    PAD(7)
+    OTHER(7);
     virtual uint32_t l1_size_per_core() const = 0;
-    PAD(9)
-    PAD(10)
-    PAD(11)
-    PAD(12)
-    PAD(13) PAD(14) PAD(15) PAD(16) PAD(17) PAD(18)
+    OTHER_8(9, 10, 11, 12, 13, 14, 15, 16);
+    OTHER(17);
+    OTHER(18);
 #if !HAS_SHORT_DEVICE
-        PAD(19) PAD(20) PAD(21) PAD(22) PAD(23) PAD(24) PAD(25) PAD(26)
+    OTHER_8(19, 20, 21, 22, 23, 24, 25, 26);
 #endif
-            virtual CoreCoord compute_with_storage_grid_size() const = 0;
-    PAD(28) PAD(29) virtual const std::unique_ptr<Allocator>& allocator() const = 0;
+    virtual CoreCoord compute_with_storage_grid_size() const = 0;
+    OTHER(28);
+    OTHER(29);
+    virtual const std::unique_ptr<Allocator>& allocator() const = 0;
     virtual const std::unique_ptr<Allocator>& allocator(SubDeviceId sub_device) const = 0;
 #if HAS_ALLOCATOR_VIEW
     virtual const std::unique_ptr<AllocatorImpl>& allocator_impl() const = 0;
     virtual const std::unique_ptr<AllocatorImpl>& allocator_impl(SubDeviceId sub_device) const = 0;
 #endif
-    PAD(32) PAD(33) PAD(34) virtual std::optional<uint64_t> lowest_occupied_compute_l1_address() const = 0;
-    PAD(36)
+    OTHER_3(32, 33, 34);
+    virtual std::optional<uint64_t> lowest_occupied_compute_l1_address() const = 0;
+    OTHER(36);
     virtual bool close() = 0;
-    PAD(38) PAD(39)
+    OTHER(38);
 };
 
 // The memory of one device, and that of its only sub-device.
