@@ -54,9 +54,13 @@ void GraphTracker::clear() {
 
 void GraphTracker::clear_hook() { hook = nullptr; }
 
+// tt-metal passes buffers and devices on without looking into them, so an observer may pass others to find out what is
+// called. Those without an allocator are not reported.
 void GraphTracker::track_allocate(const Buffer* buffer) {
-    buffer->tracking_handle_ =
-        reporting::buffer_allocated(buffer, buffer->allocator_->tracking_set, buffer->hooked_allocation_);
+    if (buffer->allocator_ != nullptr) {
+        buffer->tracking_handle_ =
+            reporting::buffer_allocated(buffer, buffer->allocator_->tracking_set, buffer->hooked_allocation_);
+    }
     for (const auto& processor : processors) {
         processor->track_allocate(buffer);
     }

@@ -74,7 +74,7 @@ std::array<uint64_t, 3> ProgramImpl::kernel_bytes() const {
     return bytes;
 }
 
-std::vector<KernelMeta> ProgramImpl::collect_kernel_meta(const IDevice* device) const {
+std::vector<KernelMeta> ProgramImpl::collect_kernel_meta(IDevice* device) const {
     std::vector<KernelMeta> metas;
     for (const Kernel& kernel : kernels_) {
         metas.push_back(kernel.meta(device != nullptr && compiled_));

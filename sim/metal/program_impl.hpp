@@ -55,7 +55,7 @@ public:
     const std::vector<Kernel>& kernels() const { return kernels_; }
     std::array<uint64_t, 3> kernel_bytes() const;  // by GraphTracker::KernelType
     uint64_t kernel_binaries_size() const;         // of the copy in DRAM, in whole pages
-    std::vector<KernelMeta> collect_kernel_meta(const IDevice* device) const;
+    std::vector<KernelMeta> collect_kernel_meta(IDevice* device) const;
 
     // The next launch lays the circular buffers out again.
     void invalidate_circular_buffer_allocation();

@@ -158,6 +158,9 @@ void circular_buffer_allocated(const CoreRangeSet& cores, uint64_t address, uint
 }
 
 void circular_buffers_freed(const IDevice* device) {
+    if (current_program == 0) {
+        return;
+    }
     if (const ttmem_set set = set_of(device); set != 0) {
         CircularBufferRecords::instance().free(set, current_program);
     }

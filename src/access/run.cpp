@@ -42,8 +42,11 @@ void forward_signals(const base::SignalDescriptor& signals, const base::Descript
     }
 }
 
-void set_environment(const std::optional<std::string>& preload, const std::string& folder) {
+void set_environment(const std::optional<std::string>& preload, const std::string& folder, bool names) {
     setenv("TT_ALLOC_TRACKING_ENABLED", "1", 1);
+    if (names) {
+        setenv("TT_METAL_TRACE_ALLOC_TRACKING", "1", 1);
+    }
     const char* outer = base::environment("TTMEM_RUN_DIR");
     setenv("TTMEM_RUN_DIR", (outer != nullptr ? folder + ":" + outer : folder).c_str(), 1);
     if (!preload) {
@@ -61,7 +64,7 @@ void set_environment(const std::optional<std::string>& preload, const std::strin
                          const std::string& folder, const base::SignalDescriptor& signals, int error_pipe) {
     signals.restore_mask();
     signal(SIGPIPE, SIG_DFL);
-    set_environment(preload, folder);
+    set_environment(preload, folder, settings.names);
     std::vector<std::string> words = settings.command;
     std::vector<char*> arguments;
     arguments.reserve(words.size() + 1);

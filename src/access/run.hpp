@@ -21,6 +21,7 @@ struct PeakLimit {
 struct RunSettings {
     std::vector<std::string> command;
     std::optional<std::string> observer;  // the library to preload
+    bool names = false;                   // the runtime names what it allocates for caches and traces
     std::vector<PeakLimit> limits;
 };
 

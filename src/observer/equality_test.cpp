@@ -24,8 +24,9 @@ using sim::testing::PausedScenario;
 using sim::testing::SegmentBytes;
 
 const std::string kProgram = std::string(TTMEM_BIN_DIR) + "/ttmem-sim";
-const std::vector<std::string> kObserved = {"TTMEM_SIM_REPORTING=0",
-                                            "LD_PRELOAD=" + test::preload_name_of(TTMEM_OBSERVER)};
+std::vector<std::string> observed_by(const std::string& library) {
+    return {"TTMEM_SIM_REPORTING=0", "LD_PRELOAD=" + test::preload_name_of(library)};
+}
 
 void expect_equal(const nlohmann::json& truth, const SegmentBytes& seen, const std::string& what) {
     for (const auto& device : truth.at("devices")) {
@@ -74,10 +75,13 @@ struct Case {
 
 std::ostream& operator<<(std::ostream& out, const Case& each) { return out << each.name; }
 
-class SameAsReported : public ::testing::TestWithParam<std::tuple<In, Case>> {};
+// By the observer without headers, or by one with the headers of the simulated runtime.
+enum class By : uint8_t { names, headers };
+
+class SameAsReported : public ::testing::TestWithParam<std::tuple<In, By, Case>> {};
 
 TEST_P(SameAsReported, AtEveryStep) {
-    const auto& [in, each] = GetParam();
+    const auto& [in, by, each] = GetParam();
     std::vector<std::string> arguments = each.arguments;
     std::string program = kProgram;
     if (in == In::python) {
@@ -86,7 +90,8 @@ TEST_P(SameAsReported, AtEveryStep) {
                           std::string(TTMEM_LIB_DIR)});
         program = "/usr/bin/env";
     }
-    PausedScenario observed(program, arguments, kObserved);
+    PausedScenario observed(program, arguments,
+                            observed_by(by == By::names ? TTMEM_OBSERVER : TTMEM_OBSERVER_WITH_HEADERS));
     PausedScenario reporting(kProgram, each.arguments);
     size_t steps = 0;
     while (const auto step = observed.next_step()) {
@@ -131,12 +136,19 @@ const auto kBoards = ::testing::Values(
     Case{"twice", {"mesh-allocation", "--repeat", "2"}});
 
 const auto kNames = [](const auto& each) { return std::get<Case>(each.param).name; };
-INSTANTIATE_TEST_SUITE_P(Cpp, SameAsReported, ::testing::Combine(::testing::Values(In::cpp), kScenarios),
-                         kNames);
-INSTANTIATE_TEST_SUITE_P(Boards, SameAsReported, ::testing::Combine(::testing::Values(In::cpp), kBoards),
-                         kNames);
+const auto kByNames = ::testing::Values(By::names);
+INSTANTIATE_TEST_SUITE_P(Cpp, SameAsReported,
+                         ::testing::Combine(::testing::Values(In::cpp), kByNames, kScenarios), kNames);
+INSTANTIATE_TEST_SUITE_P(Boards, SameAsReported,
+                         ::testing::Combine(::testing::Values(In::cpp), kByNames, kBoards), kNames);
 INSTANTIATE_TEST_SUITE_P(Python, SameAsReported,
-                         ::testing::Combine(::testing::Values(In::python), kScenarios), kNames);
+                         ::testing::Combine(::testing::Values(In::python), kByNames, kScenarios), kNames);
+INSTANTIATE_TEST_SUITE_P(WithHeaders, SameAsReported,
+                         ::testing::Combine(::testing::Values(In::cpp), ::testing::Values(By::headers),
+                                            ::testing::Values(Case{"programs", {"programs"}},
+                                                              Case{"lifetimes", {"lifetimes"}},
+                                                              Case{"oom_dram", {"oom-dram"}})),
+                         kNames);
 
 }  // namespace
 }  // namespace ttmem::observer

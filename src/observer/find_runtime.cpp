@@ -85,28 +85,23 @@ void* find_in_runtime(const char* symbol) {
     return runtime_handle != nullptr ? dlsym(runtime_handle, symbol) : nullptr;
 }
 
-// Null if attached.
-const char* attach(const char* path, const Runtime& runtime, Functions& calls) {
+void attach(const char* path, const Runtime& runtime, Attachment& answer) {
+    answer.fits = false;
     void* library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (library == nullptr) {
         const char* problem = dlerror();
-        return problem != nullptr ? problem : "it can't be loaded";
+        snprintf(answer.text, sizeof answer.text, "%s", problem != nullptr ? problem : "it can't be loaded");
+        return;
     }
     auto* const function = reinterpret_cast<Attach*>(dlsym(library, kAttach));
     if (function == nullptr) {
+        snprintf(answer.text, sizeof answer.text, "it is not an observer");
+    } else {
+        function(runtime, answer);
+    }
+    if (!answer.fits) {
         dlclose(library);
-        return "it is not an observer";
     }
-    Functions chosen = calls;
-    const char* problem = function(runtime, chosen);
-    if (problem == nullptr) {
-        calls = chosen;
-        return nullptr;
-    }
-    static char text[256];
-    snprintf(text, sizeof text, "%s", problem);
-    dlclose(library);
-    return text;
 }
 
 int is_library(const dirent* entry) {
@@ -124,14 +119,17 @@ bool attach_one_of(const char* folder, const Runtime& runtime, Functions& calls,
         char path[kPathSize];
         if (!done && snprintf(path, sizeof path, "%s/%s", folder, entries[i]->d_name) <
                          static_cast<int>(sizeof path)) {
-            const char* problem = attach(path, runtime, calls);
-            done = problem == nullptr;
+            Attachment answer{};
+            attach(path, runtime, answer);
+            done = answer.fits;
             const size_t used = strlen(reasons);
             if (done) {
-                snprintf(text, size, "%s", path);
+                calls = answer.observing;
+                snprintf(text, size, "%.1000s%s%s", path, answer.text[0] != '\0' ? ", without " : "",
+                         answer.text);
             } else {
                 snprintf(reasons + used, sizeof reasons - used, "%s%s: %s", used != 0 ? "; " : "",
-                         entries[i]->d_name, problem);
+                         entries[i]->d_name, answer.text);
             }
         }
         free(entries[i]);

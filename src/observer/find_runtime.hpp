@@ -17,7 +17,8 @@ Runtime find_runtime();
 // fits, prints one line and does nothing.
 void observe(const Runtime& runtime, Functions& calls);
 
-// True and the path of the observer that fits the runtime, or false and the reason.
+// True and the path of the observer that fits the runtime, with the facts that this runtime does not give, or false and
+// the reason.
 bool choose_observer(const Runtime& runtime, Functions& calls, char* text, size_t size);
 
 }  // namespace ttmem::observer

@@ -5,16 +5,18 @@
 //
 //   libttmem_observer.so     is preloaded into the user's program and all its children. It defines the functions below
 //                            under tt-metal's names, needs only libc, and does nothing until one of them is called.
-//   ttmem-observer/*.so      one per supported tt-metal. The first call loads the one that fits; the C++ runtime of the
-//                            process is loaded by then. It records each call and calls the original.
+//   ttmem-observer/*.so      the observers. The first call loads the first that fits; the C++ runtime of the process is
+//                            loaded by then. It records each call and calls the original.
 //
-// Methods take their object first, and classes are void here: the preloaded library includes no header of tt-metal.
+// Methods take their object first, and classes are void here: neither library includes a header of tt-metal.
+//
+// Releases differ. A function that another release has under another name is a row of its own, with its own original.
 
 #include <cstdint>
 
-// name, symbol, result, parameters, arguments, and whether the observer requires it
+// name, symbol, result, parameters, arguments, and whether the observer requires it, given `originals`
 #define TTMEM_INTERPOSED(FUNCTION)                                                                             \
-    FUNCTION(tracker_instance, _ZN2tt8tt_metal12GraphTracker8instanceEv, void*, (), (), true)                  \
+    FUNCTION(tracker_instance, _ZN2tt8tt_metal12GraphTracker8instanceEv, void*, (), (), false)                 \
     FUNCTION(hook_allocate, _ZN2tt8tt_metal12GraphTracker13hook_allocateEPKNS0_6BufferE, bool,                 \
              (void* self, void* buffer), (self, buffer), true)                                                 \
     FUNCTION(track_allocate, _ZN2tt8tt_metal12GraphTracker14track_allocateEPKNS0_6BufferE, void,               \
@@ -24,7 +26,12 @@
     FUNCTION(track_allocate_cb,                                                                                \
              _ZN2tt8tt_metal12GraphTracker17track_allocate_cbERKNS0_12CoreRangeSetEmmbPKNS0_7IDeviceE, void,   \
              (void* self, void* cores, uint64_t address, uint64_t size, bool global, void* device),            \
-             (self, cores, address, size, global, device), true)                                               \
+             (self, cores, address, size, global, device),                                                     \
+             originals.track_allocate_cb_on_global_cores == nullptr)                                           \
+    FUNCTION(track_allocate_cb_on_global_cores,                                                                \
+             _ZN2tt8tt_metal12GraphTracker17track_allocate_cbERK12CoreRangeSetmmbPKNS0_7IDeviceE, void,        \
+             (void* self, void* cores, uint64_t address, uint64_t size, bool global, void* device),            \
+             (self, cores, address, size, global, device), false)                                              \
     FUNCTION(                                                                                                  \
         track_allocate_dataflow_buffer,                                                                        \
         _ZN2tt8tt_metal12GraphTracker30track_allocate_dataflow_bufferERKNS0_12CoreRangeSetEmmbPKNS0_7IDeviceE, \
@@ -38,9 +45,13 @@
     FUNCTION(track_deallocate_cb, _ZN2tt8tt_metal12GraphTracker19track_deallocate_cbEPKNS0_7IDeviceE, void,    \
              (void* self, void* device), (self, device), true)                                                 \
     FUNCTION(allocate_buffer, _ZN2tt8tt_metal13AllocatorImpl15allocate_bufferEPNS0_6BufferE, uint64_t,         \
-             (void* self, void* buffer), (self, buffer), true)                                                 \
+             (void* self, void* buffer), (self, buffer), originals.allocator_allocate_buffer == nullptr)       \
+    FUNCTION(allocator_allocate_buffer, _ZN2tt8tt_metal9Allocator15allocate_bufferEPNS0_6BufferE, uint64_t,    \
+             (void* self, void* buffer), (self, buffer), false)                                                \
     FUNCTION(deallocate_buffers, _ZN2tt8tt_metal13AllocatorImpl18deallocate_buffersEv, void, (void* self),     \
-             (self), true)                                                                                     \
+             (self), originals.allocate_buffer != nullptr)                                                     \
+    FUNCTION(allocator_deallocate_buffers, _ZN2tt8tt_metal9Allocator18deallocate_buffersEv, void,              \
+             (void* self), (self), originals.allocate_buffer == nullptr)                                       \
     FUNCTION(open_chip, _ZN2tt8tt_metal6Device10initializeEhmmmSt4spanIKjLm18446744073709551615EEb, bool,      \
              (void* self, uint8_t queues, uint64_t l1_small, uint64_t trace, uint64_t l1,                      \
               ttmem::observer::PassedSpan remap, bool minimal),                                                \
@@ -51,21 +62,24 @@
     FUNCTION(destroy_mesh, _ZN2tt8tt_metal11distributed10MeshDeviceD1Ev, void, (void* self), (self), true)     \
     FUNCTION(compile_and_allocate,                                                                             \
              _ZN2tt8tt_metal6detail11ProgramImpl20compile_and_allocateEPNS0_7IDeviceEb, void,                  \
-             (void* self, void* device, bool slow), (self, device, slow), true)                                \
+             (void* self, void* device, bool slow), (self, device, slow), false)                               \
     FUNCTION(allocate_circular_buffers,                                                                        \
              _ZN2tt8tt_metal6detail11ProgramImpl25allocate_circular_buffersEPKNS0_7IDeviceE, void,             \
              (void* self, void* device), (self, device), true)                                                 \
+    FUNCTION(validate_circular_buffer_region,                                                                  \
+             _ZN2tt8tt_metal6detail11ProgramImpl31validate_circular_buffer_regionEPKNS0_7IDeviceE, void,       \
+             (void* self, void* device), (self, device), originals.compile_and_allocate == nullptr)            \
     FUNCTION(deallocate_circular_buffers,                                                                      \
              _ZN2tt8tt_metal6detail11ProgramImpl27deallocate_circular_buffersEv, void, (void* self), (self),   \
-             true)                                                                                             \
+             false)                                                                                            \
     FUNCTION(destroy_program, _ZN2tt8tt_metal6detail11ProgramImplD1Ev, void, (void* self), (self), true)       \
     FUNCTION(configure_device,                                                                                 \
              _ZN2tt8tt_metal6detail26ConfigureDeviceWithProgramEPNS0_7IDeviceERNS0_7ProgramEb, bool,           \
-             (void* device, void* program, bool slow), (device, program, slow), true)                          \
+             (void* device, void* program, bool slow), (device, program, slow), false)                         \
     FUNCTION(                                                                                                  \
         enqueue_workload,                                                                                      \
         _ZN2tt8tt_metal11distributed19EnqueueMeshWorkloadERNS1_16MeshCommandQueueERNS1_12MeshWorkloadEb,       \
-        void, (void* queue, void* workload, bool blocking), (queue, workload, blocking), true)
+        void, (void* queue, void* workload, bool blocking), (queue, workload, blocking), false)
 
 namespace ttmem::observer {
 
@@ -94,9 +108,16 @@ struct Runtime {
     Functions originals;
 };
 
-// The only function of a library in ttmem-observer/: fills `observing` and returns null, or returns the reason why it
-// does not fit the runtime. The text has static lifetime.
-using Attach = const char*(const Runtime& runtime, Functions& observing);
+// The answer of an observer.
+struct Attachment {
+    Functions observing;
+    bool fits;
+    char
+        text[240];  // why the observer does not fit, or the facts that this runtime does not give, or nothing
+};
+
+// The only function of a library in ttmem-observer/.
+using Attach = void(const Runtime& runtime, Attachment& answer);
 constexpr char kAttach[] = "ttmem_observer_attach";
 
 }  // namespace ttmem::observer

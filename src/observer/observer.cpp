@@ -7,9 +7,12 @@
 
 #include <pthread.h>
 
+#include <cstdio>
 #include <exception>
+#include <string>
 
 #include "observer/notice.hpp"
+#include "observer/processor.hpp"
 
 namespace ttmem::observer {
 
@@ -18,6 +21,7 @@ namespace {
 Observer* observer = nullptr;  // never destroyed: buffers with static storage are freed at process exit
 
 using metal::Buffer;
+using metal::CoreRangeSet;
 using metal::IDevice;
 
 // Recording never fails for the user: out of host memory, or an error from a query to the runtime, loses the event.
@@ -75,7 +79,7 @@ private:
 
 void* tracker_instance() {
     void* const tracker = observer->metal.originals.tracker_instance();
-    record([&] { observer->watch_thread(static_cast<metal::GraphTracker*>(tracker)); });
+    record([&] { Processor::watch_thread(observer->metal, static_cast<metal::GraphTracker*>(tracker)); });
     return tracker;
 }
 
@@ -85,14 +89,46 @@ bool hook_allocate(void* self, void* buffer) {
     return is_hooked;
 }
 
-uint64_t allocate_buffer(void* self, void* buffer) {
-    const ExceptionGuard failed([&] { observer->out_of_memory(static_cast<const Buffer*>(buffer)); });
-    const uint64_t address = observer->metal.originals.allocate_buffer(self, buffer);
+// Ends with the allocation, also if it throws.
+class MeasuredAllocation {
+public:
+    MeasuredAllocation(const void* allocator, const Buffer* buffer) noexcept
+        : allocator_(allocator), buffer_(buffer) {
+        record([&] { observer->start_measurement(measurement_, allocator_, buffer_); });
+    }
+    ~MeasuredAllocation() {
+        if (measurement_.lock.owns_lock()) {
+            thread_data().is_measuring = false;
+        }
+    }
+    MeasuredAllocation(const MeasuredAllocation&) = delete;
+    MeasuredAllocation& operator=(const MeasuredAllocation&) = delete;
+
+    void succeeded() noexcept {
+        record([&] { observer->end_measurement(measurement_, allocator_, buffer_); });
+    }
+
+private:
+    const void* const allocator_;
+    const Buffer* const buffer_;
+    Measurement measurement_;
+};
+
+// Under the names of several releases.
+template <auto kOriginal>
+uint64_t allocate_on(void* self, void* object) {
+    const auto* const buffer = static_cast<const Buffer*>(object);
+    const ExceptionGuard failed([&] { observer->out_of_memory(self, buffer); });
+    MeasuredAllocation measured(self, buffer);
+    const uint64_t address = (observer->metal.originals.*kOriginal)(self, object);
+    measured.succeeded();
     ThreadData& data = thread_data();
     data.allocated = buffer;
     data.allocator = self;
     return address;
 }
+constexpr auto allocate_buffer = allocate_on<&Functions::allocate_buffer>;
+constexpr auto allocator_allocate_buffer = allocate_on<&Functions::allocator_allocate_buffer>;
 
 void track_allocate(void* self, void* buffer) {
     record([&] { observer->allocated(static_cast<const Buffer*>(buffer)); });
@@ -104,51 +140,54 @@ void track_deallocate(void* self, void* buffer) {
     observer->metal.originals.track_deallocate(self, buffer);
 }
 
-// Before the memory can be reused.
+// Before the memory can be reused. In newer releases an Allocator is a view whose first word is the address of the object
+// that allocates.
 void deallocate_buffers(void* self) {
     record([&] { observer->buffers.free_all_of(self); });
     observer->metal.originals.deallocate_buffers(self);
 }
 
-void track_allocate_cb(void* self, void* cores, uint64_t address, uint64_t size, bool global, void* device) {
+void allocator_deallocate_buffers(void* self) {
     record([&] {
-        observer->circular_buffer(static_cast<const IDevice*>(device),
-                                  {.address = address,
-                                   .size = size,
-                                   .cores = static_cast<metal::CoreRangeSet*>(cores),
-                                   .is_view = global});
+        observer->buffers.free_all_of(self);
+        observer->buffers.free_all_of(value_at<const void*>(self, 0));
     });
-    observer->metal.originals.track_allocate_cb(self, cores, address, size, global, device);
+    observer->metal.originals.allocator_deallocate_buffers(self);
 }
 
-// They lie in L1 like circular buffers and live as long.
-void track_allocate_dataflow_buffer(void* self, void* cores, uint64_t address, uint64_t size, bool borrows,
-                                    void* device) {
+void record_circular_buffer(void* cores, uint64_t address, uint64_t size, bool is_view, void* device) {
     record([&] {
         observer->circular_buffer(static_cast<const IDevice*>(device),
                                   {.address = address,
                                    .size = size,
-                                   .cores = static_cast<metal::CoreRangeSet*>(cores),
-                                   .is_view = borrows});
+                                   .cores = static_cast<const CoreRangeSet*>(cores),
+                                   .is_view = is_view});
     });
-    observer->metal.originals.track_allocate_dataflow_buffer(self, cores, address, size, borrows, device);
 }
+
+// Under the names of several releases.
+template <auto kOriginal>
+void allocate_cb_on(void* self, void* cores, uint64_t address, uint64_t size, bool is_view, void* device) {
+    record_circular_buffer(cores, address, size, is_view, device);
+    (observer->metal.originals.*kOriginal)(self, cores, address, size, is_view, device);
+}
+constexpr auto track_allocate_cb = allocate_cb_on<&Functions::track_allocate_cb>;
+constexpr auto track_allocate_cb_on_global_cores =
+    allocate_cb_on<&Functions::track_allocate_cb_on_global_cores>;
+// They lie in L1 like circular buffers and live as long.
+constexpr auto track_allocate_dataflow_buffer = allocate_cb_on<&Functions::track_allocate_dataflow_buffer>;
 
 void track_allocate_scratchpad(void* self, void* cores, uint64_t address, uint64_t size, void* device) {
-    record([&] {
-        observer->circular_buffer(static_cast<const IDevice*>(device),
-                                  {.address = address,
-                                   .size = size,
-                                   .cores = static_cast<metal::CoreRangeSet*>(cores),
-                                   .is_view = false});
-    });
+    record_circular_buffer(cores, address, size, false, device);
     observer->metal.originals.track_allocate_scratchpad(self, cores, address, size, device);
 }
 
 void track_deallocate_cb(void* self, void* device) {
     record([&] {
         if (const void* program = thread_data().frame.program) {
-            observer->programs.free_on(program, static_cast<const IDevice*>(device));
+            for (const IDevice* chip : observer->metal.chips_of(static_cast<const IDevice*>(device))) {
+                observer->programs.free_on(program, chip);
+            }
         }
     });
     observer->metal.originals.track_deallocate_cb(self, device);
@@ -196,7 +235,14 @@ void compile_and_allocate(void* self, void* device, bool slow) {
 
 void allocate_circular_buffers(void* self, void* device) {
     const ProgramScope frame(self);
+    record([&] { observer->programs.note(self); });
     observer->metal.originals.allocate_circular_buffers(self, device);
+}
+
+void validate_circular_buffer_region(void* self, void* device) {
+    const ProgramScope frame(self);
+    const ExceptionGuard failed([&] { observer->clashed(self, static_cast<const IDevice*>(device)); });
+    observer->metal.originals.validate_circular_buffer_region(self, device);
 }
 
 void deallocate_circular_buffers(void* self) {
@@ -215,7 +261,7 @@ void destroy_program(void* self) {
 bool configure_device(void* device, void* program, bool slow) {
     const bool done = observer->metal.originals.configure_device(device, program, slow);
     record([&] {
-        observer->loaded(*static_cast<const metal::Program*>(program), static_cast<IDevice*>(device));
+        observer->loaded(static_cast<const metal::Program*>(program), static_cast<const IDevice*>(device));
     });
     return done;
 }
@@ -223,8 +269,8 @@ bool configure_device(void* device, void* program, bool slow) {
 void enqueue_workload(void* queue, void* workload, bool blocking) {
     observer->metal.originals.enqueue_workload(queue, workload, blocking);
     record([&] {
-        observer->loaded(*static_cast<const metal::distributed::MeshCommandQueue*>(queue),
-                         *static_cast<metal::distributed::MeshWorkload*>(workload));
+        observer->loaded(static_cast<const metal::MeshCommandQueue*>(queue),
+                         static_cast<metal::MeshWorkload*>(workload));
     });
 }
 
@@ -234,27 +280,58 @@ void start_afresh_after_fork() {
     thread_data().reported_scopes = 0;
 }
 
+// The facts that this runtime does not give.
+std::string missing_facts(const Metal& metal) {
+    std::string missing;
+    const auto add = [&](const std::string& fact) { missing += (missing.empty() ? "" : "; ") + fact; };
+    if (metal.kernels_of == nullptr || metal.workload_programs == nullptr || metal.mesh_view == nullptr ||
+        metal.view_devices == nullptr) {
+        add("kernels");
+    }
+    if (metal.fabric_node == nullptr || metal.asic_of_node == nullptr) {
+        add("ASIC ids");
+    }
+    if (metal.originals.deallocate_circular_buffers == nullptr) {
+        add("circular buffers on buffers");
+    }
+    if (metal.originals.allocate_buffer != nullptr && metal.allocator_impl_banks == nullptr) {
+        add("banks of sub-devices");
+    }
+    if (metal.buffer_next_id == nullptr && metal.places.buffer_id == 0) {
+        add("numbers of buffers");
+    }
+    if (const std::string problem = Processor::probe(metal); !problem.empty()) {
+        add(problem);
+    }
+    return missing;
+}
+
 }  // namespace
 }  // namespace ttmem::observer
 
-extern "C" __attribute__((visibility("default"))) const char* ttmem_observer_attach(
-    const ttmem::observer::Runtime& runtime, ttmem::observer::Functions& observing);
+extern "C" __attribute__((visibility("default"))) void ttmem_observer_attach(
+    const ttmem::observer::Runtime& runtime, ttmem::observer::Attachment& answer);
 
-extern "C" const char* ttmem_observer_attach(const ttmem::observer::Runtime& runtime,
-                                             ttmem::observer::Functions& observing) {
+extern "C" void ttmem_observer_attach(const ttmem::observer::Runtime& runtime,
+                                      ttmem::observer::Attachment& answer) {
     using namespace ttmem::observer;
+    answer = {};
     try {
         Metal metal;
         if (const char* problem = look_up(runtime, metal)) {
-            return problem;
+            snprintf(answer.text, sizeof answer.text, "%s", problem);
+            return;
         }
+        snprintf(answer.text, sizeof answer.text, "%s", missing_facts(metal).c_str());
         observer = new Observer(metal);
     } catch (...) {
-        return "there is no memory";
+        snprintf(answer.text, sizeof answer.text, "there is no memory");
+        return;
     }
     pthread_atfork(nullptr, nullptr, start_afresh_after_fork);
-#define TTMEM_OBSERVE(name, symbol, result, parameters, arguments, needed) observing.name = name;
+#define TTMEM_OBSERVE(name, symbol, result, parameters, arguments, needed) \
+    answer.observing.name = runtime.originals.name != nullptr ? +name : nullptr;
     TTMEM_INTERPOSED(TTMEM_OBSERVE)
 #undef TTMEM_OBSERVE
-    return nullptr;
+    answer.fits = true;
 }

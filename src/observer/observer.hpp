@@ -3,33 +3,46 @@
 
 // Turns the runtime's calls into records of libttmem.
 
+#include <array>
+#include <mutex>
+
+#include "observer/buffer_ids.hpp"
 #include "observer/buffers.hpp"
 #include "observer/metal.hpp"
 #include "observer/programs.hpp"
 #include "observer/scopes.hpp"
 #include "observer/sets.hpp"
 #include "observer/thread_data.hpp"
+#include "observer/workloads.hpp"
 
 namespace ttmem::observer {
 
+// An allocation whose size is compared with the runtime's statistics.
+struct Measurement {
+    std::unique_lock<std::mutex>
+        lock;  // held if it is one: no other buffer of the kind is allocated meanwhile
+    uint64_t allocated_before = 0;
+    uint64_t expected = 0;
+};
+
 class Observer {
 public:
-    explicit Observer(const Metal& what) : metal(what), processor_(make_processor(metal)) {}
+    explicit Observer(const Metal& what) : metal(what) {}
 
-    // Enables op names on this thread.
-    void watch_thread(metal::GraphTracker* tracker);
+    // Before and after the allocation of a buffer. The first of each kind is measured. The second throws what differs.
+    void start_measurement(Measurement& measurement, const void* allocator, const metal::Buffer* buffer);
+    void end_measurement(const Measurement& measurement, const void* allocator, const metal::Buffer* buffer);
 
     void allocated(const metal::Buffer* buffer);
     void freed(const metal::Buffer* buffer);
     void closed(const metal::IDevice* device);
 
     void circular_buffer(const metal::IDevice* device, const ObservedPrograms::CircularBuffer& buffer);
-    void loaded(const metal::Program& program, metal::IDevice* device);
-    void loaded(const metal::distributed::MeshCommandQueue& queue,
-                metal::distributed::MeshWorkload& workload);
+    void loaded(const metal::Program* program, const metal::IDevice* device);
+    void loaded(const metal::MeshCommandQueue* queue, metal::MeshWorkload* workload);
 
     // Called when an exception passes. The figures show whether it is about memory.
-    void out_of_memory(const metal::Buffer* buffer);
+    void out_of_memory(const void* allocator, const metal::Buffer* buffer);
     void clashed(const void* program, const metal::IDevice* device);
 
     const Metal metal;
@@ -38,13 +51,22 @@ public:
     ObservedPrograms programs{metal};
 
 private:
-    void expect(const metal::Buffer* buffer);
-    uint64_t reserved_bytes(const ObservedSet& set, const metal::Buffer* buffer) const;
-    uint64_t needed_per_bank(const ObservedSet& set, const metal::Buffer* buffer) const;
-    void load_on_chip(const metal::Program& program, metal::IDevice* chip);
+    struct KindMeasurement {
+        std::mutex mutex;
+        bool is_done = false;
+    };
 
-    const std::shared_ptr<metal::IGraphProcessor> processor_;
-    std::once_flag first_buffer_;
+    void expect(const metal::Buffer* buffer);
+    uint64_t bytes_per_bank(uint32_t rounding, const metal::Buffer* buffer) const;
+    uint64_t reserved_bytes(const ObservedSet& set, const metal::Buffer* buffer) const;
+    uint64_t needed_per_bank(const ObservedSet& set, const void* allocator,
+                             const metal::Buffer* buffer) const;
+    void load_on_chip(const void* program, metal::IDevice* chip);
+
+    BufferIds ids_{metal};
+    Workloads workloads_{metal};
+    std::array<std::once_flag, kBufferKinds> first_of_kind_;
+    std::array<KindMeasurement, kBufferKinds> measured_;
 };
 
 }  // namespace ttmem::observer

@@ -5,12 +5,11 @@ namespace ttmem::observer {
 
 namespace {
 
-ttmem_cores mask_of(const std::vector<metal::CoreRange>& ranges) {
+ttmem_cores mask_of(const std::vector<CoreRectangle>& ranges) {
     ttmem_cores mask{};
-    for (const metal::CoreRange& range : ranges) {
-        ttmem_cores_add(&mask, static_cast<unsigned>(range.start_coord.x),
-                        static_cast<unsigned>(range.start_coord.y), static_cast<unsigned>(range.end_coord.x),
-                        static_cast<unsigned>(range.end_coord.y));
+    for (const auto& [first, last] : ranges) {
+        ttmem_cores_add(&mask, static_cast<unsigned>(first.x), static_cast<unsigned>(first.y),
+                        static_cast<unsigned>(last.x), static_cast<unsigned>(last.y));
     }
     return mask;
 }
@@ -28,6 +27,16 @@ uint64_t ObservedPrograms::next_frame() {
     return ++frames_;
 }
 
+void ObservedPrograms::note(const void* program) {
+    const std::lock_guard lock(mutex_);
+    program_at(program);
+}
+
+bool ObservedPrograms::is_known(const void* program) const {
+    const std::lock_guard lock(mutex_);
+    return programs_.contains(program);
+}
+
 ObservedPrograms::Program& ObservedPrograms::program_at(const void* program) {
     Program& known = programs_[program];
     if (!known.id) {
@@ -40,7 +49,7 @@ ObservedPrograms::Program& ObservedPrograms::program_at(const void* program) {
 
 void ObservedPrograms::add(const Frame& frame, const metal::IDevice* device, ttmem_set set,
                            const CircularBuffer& buffer) {
-    const std::vector<metal::CoreRange>& ranges = metal_.core_ranges(buffer.cores);
+    const std::vector<CoreRectangle>& ranges = metal_.core_ranges(buffer.cores);
     const ttmem_cores mask = mask_of(ranges);
     const std::lock_guard lock(mutex_);
     Program& program = program_at(frame.program);
@@ -58,8 +67,8 @@ void ObservedPrograms::add(const Frame& frame, const metal::IDevice* device, ttm
     }
     if (device == program.last_device && !buffer.is_view) {
         program.last.bytes_per_core += buffer.size;
-        for (const metal::CoreRange& range : ranges) {
-            program.last.regions.push_back({range.start_coord, buffer.address + buffer.size});
+        for (const CoreRectangle& range : ranges) {
+            program.last.regions.push_back({range.first, buffer.address + buffer.size});
         }
     }
 }
@@ -95,10 +104,14 @@ uint64_t ObservedPrograms::id_of(const void* program) {
 void ObservedPrograms::gone(const void* program) {
     const std::lock_guard lock(mutex_);
     const auto known = programs_.find(program);
-    if (known != programs_.end()) {
-        ttmem_program_gone(known->second.id.value_or(0));
-        programs_.erase(known);
+    if (known == programs_.end()) {
+        return;
     }
+    // Nothing is reported of a program of which nothing was recorded: another reporter may track this process.
+    if (!known->second.layouts.empty() || !known->second.loaded.empty()) {
+        ttmem_program_gone(known->second.id.value_or(0));
+    }
+    programs_.erase(known);
 }
 
 void ObservedPrograms::forget_device(const metal::IDevice* device) {

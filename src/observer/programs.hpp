@@ -26,7 +26,7 @@ struct Frame {
 
 // The end of a program's circular buffers on some cores.
 struct BufferRegion {
-    metal::CoreCoord core;  // the first of them
+    CorePosition core;  // the first of them
     uint64_t end = 0;
 };
 
@@ -41,6 +41,10 @@ public:
     explicit ObservedPrograms(const Metal& metal) : metal_(metal) {}
 
     uint64_t next_frame();
+
+    // A program that is laid out is known from then on.
+    void note(const void* program);
+    bool is_known(const void* program) const;
 
     struct CircularBuffer {
         uint64_t address = 0;

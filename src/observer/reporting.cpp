@@ -2,9 +2,12 @@
 #include <ttmem/ttmem.h>
 
 #include <algorithm>
-#include <array>
+#include <stdexcept>
+#include <string>
 #include <string_view>
+#include <utility>
 
+#include "observer/kernels.hpp"
 #include "observer/observer.hpp"
 
 namespace ttmem::observer {
@@ -16,43 +19,123 @@ constexpr unsigned kMostScans = 4;
 
 uint64_t round_up(uint64_t value, uint64_t step) { return (value + step - 1) / step * step; }
 
-uint32_t kind_of(const metal::Buffer* buffer) { return static_cast<uint32_t>(buffer->buffer_type()); }
-
-// The path of the source gives the kernel's type: application, fabric, dispatch.
-size_t type_of_kernel(std::string_view source) {
-    if (source.find("tt_metal/fabric/") != std::string_view::npos) {
-        return 1;
-    }
-    return source.find("tt_metal/impl/dispatch/") != std::string_view::npos ? 2 : 0;
+// Contexts that say more than the op around them.
+bool is_special_context(std::string_view context) {
+    return context.starts_with("program_cache:") || context == "trace_storage";
 }
+
+// The name that the runtime gives to what it allocates now. It keeps one only if it tracks allocations of traces.
+class ContextScope {
+public:
+    explicit ContextScope(const Metal& metal) {
+        if (metal.allocation_context == nullptr) {
+            return;
+        }
+        const std::string& context = metal.allocation_context();
+        if (!context.empty() && (is_special_context(context) || !has_scope())) {
+            ttmem_scope_push(context.c_str());
+            is_open_ = true;
+        }
+    }
+    ~ContextScope() {
+        if (is_open_) {
+            ttmem_scope_pop();
+        }
+    }
+    ContextScope(const ContextScope&) = delete;
+    ContextScope& operator=(const ContextScope&) = delete;
+
+private:
+    bool is_open_ = false;
+};
 
 }  // namespace
 
-void Observer::watch_thread(metal::GraphTracker* tracker) {
+// Checks the first buffer of each kind, and of each that its kind is possible: where another value is read, each could pass
+// for the kind of the first. If one differs, nothing is recorded from then on.
+void Observer::expect(const metal::Buffer* buffer) {
+    const uint32_t kind = metal.kind_of(buffer);
     ThreadData& data = thread_data();
-    if (data.has_processor || processor_ == nullptr) {
+    if ((kind < kBufferKinds && data.is_kind_checked[kind] &&
+         metal.buffer_is_l1(buffer) == is_kind_in_l1(kind)) ||
+        sets.is_disabled()) {
         return;
     }
-    // On top of another processor it would be popped in its place at the end of a capture.
-    if (metal.processors(tracker).empty()) {
-        metal.push_processor(tracker, processor_);
-        data.has_processor = true;
+    const auto check = [&] {
+        if (const char* difference = difference_in(metal, buffer)) {
+            sets.disable(difference);
+        }
+    };
+    if (kind >= kBufferKinds || data.is_kind_checked[kind]) {
+        check();
+        return;
+    }
+    std::call_once(first_of_kind_[kind], check);
+    data.is_kind_checked[kind] = true;
+}
+
+uint64_t Observer::bytes_per_bank(uint32_t rounding, const metal::Buffer* buffer) const {
+    return round_up(metal.buffer_size_per_bank(buffer), rounding);
+}
+
+// The bytes reserved for it on one device, in all banks of the allocator that gave them: a sub-device has fewer.
+uint64_t Observer::reserved_bytes(const ObservedSet& set, const metal::Buffer* buffer) const {
+    const ThreadData& data = thread_data();
+    const uint32_t kind = metal.kind_of(buffer);
+    const bool has_allocator = kind != TTMEM_SYSTEM_MEMORY && data.allocated == buffer;
+    return bytes_per_bank(set.rounding, buffer) *
+           (has_allocator ? metal.banks_of_allocating(data.allocator, kind, set.banks[kind])
+                          : set.banks[kind]);
+}
+
+// No buffer of the kind is freed before the first one has been allocated, so with the lock nothing disturbs the
+// comparison.
+void Observer::start_measurement(Measurement& measurement, const void* allocator,
+                                 const metal::Buffer* buffer) {
+    expect(buffer);
+    ThreadData& data = thread_data();
+    const uint32_t kind = metal.kind_of(buffer);
+    if (kind >= kBufferKinds || kind == TTMEM_SYSTEM_MEMORY || data.is_kind_measured[kind] ||
+        data.is_measuring) {
+        return;
+    }
+    // No set is opened here: the first record opens one, after another reporter of the process had its turn.
+    const metal::IDevice* device = metal.device_of(buffer);
+    const metal::Allocator* main = sets.is_disabled() ? nullptr : metal.allocator_of(device);
+    if (main == nullptr) {
+        return;
+    }
+    const uint64_t expected = bytes_per_bank(metal.allocator_alignment(main, TTMEM_DRAM), buffer);
+    if (expected == 0) {
+        return;  // an empty buffer is not compared
+    }
+    std::unique_lock lock(measured_[kind].mutex);
+    data.is_kind_measured[kind] = measured_[kind].is_done;
+    if (measured_[kind].is_done) {
+        return;
+    }
+    const auto before = metal.statistics_of_allocating(allocator, device, kind);
+    if (before) {
+        measurement.lock = std::move(lock);
+        measurement.allocated_before = before->allocated;
+        measurement.expected = expected;
+        data.is_measuring = true;
     }
 }
 
-// Checks the first buffer. If its layout differs, no buffer is recorded from then on.
-void Observer::expect(const metal::Buffer* buffer) {
-    std::call_once(first_buffer_, [&] {
-        if (!is_laid_out_as_expected(metal, buffer)) {
-            sets.disable("its buffers are not those of the tt-metal that this observer was built for");
-        }
-    });
-}
-
-// The bytes reserved for it on one device, in all banks.
-uint64_t Observer::reserved_bytes(const ObservedSet& set, const metal::Buffer* buffer) const {
-    const uint64_t per_bank = round_up(metal.buffer_size_per_bank(buffer), set.rounding);
-    return per_bank * set.banks[kind_of(buffer)];
+void Observer::end_measurement(const Measurement& measurement, const void* allocator,
+                               const metal::Buffer* buffer) {
+    if (!measurement.lock.owns_lock()) {
+        return;
+    }
+    const uint32_t kind = metal.kind_of(buffer);
+    const auto after = metal.statistics_of_allocating(allocator, metal.device_of(buffer), kind);
+    measured_[kind].is_done = true;
+    if (after && after->allocated != measurement.allocated_before + measurement.expected) {
+        throw std::runtime_error("a buffer of kind " + std::to_string(kind) + " takes " +
+                                 std::to_string(after->allocated - measurement.allocated_before) +
+                                 " bytes in a bank, not " + std::to_string(measurement.expected));
+    }
 }
 
 void Observer::allocated(const metal::Buffer* buffer) {
@@ -62,18 +145,19 @@ void Observer::allocated(const metal::Buffer* buffer) {
         ++data.scans;
         sets.find_other_reporter();
     }
-    const auto set = sets.of(buffer->device());
+    const auto set = sets.of(metal.device_of(buffer));
     if (!set) {
         return;
     }
     report_scopes();
+    const ContextScope context(metal);
     const bool is_planned = std::exchange(data.hooked, nullptr) == buffer;
-    const uint32_t kind = kind_of(buffer);
+    const uint32_t kind = metal.kind_of(buffer);
     const uint64_t address = metal.buffer_address(buffer);
     BufferRecord record{.set = set->set, .kind = kind, .address = address};
     record.allocator = !is_planned && data.allocated == buffer ? data.allocator : nullptr;
     record.handle = ttmem_allocate(set->set, kind | (is_planned ? TTMEM_PLANNED : 0u), address,
-                                   buffer->size(), reserved_bytes(*set, buffer), buffer->unique_id());
+                                   metal.size_of(buffer), reserved_bytes(*set, buffer), ids_.of(buffer));
     if (const auto before = buffers.put(buffer, record)) {
         ttmem_free(before->handle);
     }
@@ -93,51 +177,63 @@ void Observer::closed(const metal::IDevice* device) {
     }
 }
 
+// Newer releases report a circular buffer on each chip, older ones once on the mesh.
 void Observer::circular_buffer(const metal::IDevice* device, const ObservedPrograms::CircularBuffer& buffer) {
     const Frame& frame = thread_data().frame;
-    if (frame.program == nullptr) {
+    if (frame.program == nullptr || sets.is_disabled()) {
         return;  // a capture reports programs that never run
     }
-    if (const auto set = sets.of(device)) {
-        report_scopes();
-        programs.add(frame, device, set->set, buffer);
+    for (const metal::IDevice* chip : metal.chips_of(device)) {
+        if (const auto set = sets.of(chip)) {
+            report_scopes();
+            programs.add(frame, chip, set->set, buffer);
+        }
     }
 }
 
-void Observer::load_on_chip(const metal::Program& program, metal::IDevice* chip) {
-    const void* impl = &program.impl();
+void Observer::load_on_chip(const void* program, metal::IDevice* chip) {
     const auto set = sets.of(chip);
-    if (!set || !programs.is_first_load(impl, chip)) {
+    if (!set || !programs.is_first_load(program, chip)) {
         return;
     }
-    std::array<uint64_t, 3> bytes{};
-    for (const metal::detail::KernelMeta& kernel : metal.kernels_of(program, chip)) {
-        for (const metal::detail::KernelBinaryMeta& binary : kernel.binary_meta) {
-            bytes[type_of_kernel(kernel.source)] += binary.packed_size;
-        }
+    const auto bytes = kernel_bytes_of(metal, program, chip);
+    if (!bytes) {
+        return;
     }
     report_scopes();
-    for (size_t type = 0; type < bytes.size(); ++type) {
-        if (bytes[type] != 0) {
-            ttmem_load_kernel(set->set, programs.id_of(impl),
-                              static_cast<ttmem_kind>(TTMEM_KERNEL_APPLICATION + type), bytes[type]);
+    for (size_t type = 0; type < bytes->size(); ++type) {
+        if ((*bytes)[type] != 0) {
+            ttmem_load_kernel(set->set, programs.id_of(program),
+                              static_cast<ttmem_kind>(TTMEM_KERNEL_APPLICATION + type), (*bytes)[type]);
         }
     }
 }
 
-void Observer::loaded(const metal::Program& program, metal::IDevice* device) {
+// A Program holds a pointer to what identifies it.
+void Observer::loaded(const metal::Program* program, const metal::IDevice* device) {
+    const auto* const impl = value_at<const void*>(program, 0);
+    if (sets.is_disabled() || !programs.is_known(impl)) {
+        return;
+    }
     for (metal::IDevice* chip : metal.chips_of(device)) {
-        load_on_chip(program, chip);
+        load_on_chip(impl, chip);
     }
 }
 
-void Observer::loaded(const metal::distributed::MeshCommandQueue& queue,
-                      metal::distributed::MeshWorkload& workload) {
-    const metal::distributed::MeshDevice* mesh = queue.device();
-    for (const auto& [range, program] : metal.workload_programs(&workload)) {
+void Observer::loaded(const metal::MeshCommandQueue* queue, metal::MeshWorkload* workload) {
+    if (metal.kernels_of == nullptr || metal.mesh_view == nullptr || metal.view_devices == nullptr ||
+        sets.is_disabled()) {
+        return;
+    }
+    const metal::IDevice* mesh = workloads_.mesh_of(queue);
+    if (mesh == nullptr || !sets.of(mesh)) {
+        return;
+    }
+    const auto is_program = [this](const void* program) { return programs.is_known(program); };
+    for (const auto& [range, program] : workloads_.programs_of(workload, is_program)) {
         // Once per mesh, so that launching a workload again costs one lookup.
-        if (sets.of(mesh) && programs.is_first_load(&program.impl(), mesh)) {
-            for (metal::IDevice* chip : metal.view_devices(&metal.mesh_view(mesh), range)) {
+        if (programs.is_first_load(program, mesh)) {
+            for (metal::IDevice* chip : metal.view_devices(metal.mesh_view(mesh), range)) {
                 load_on_chip(program, chip);
             }
         }
@@ -145,31 +241,33 @@ void Observer::loaded(const metal::distributed::MeshCommandQueue& queue,
 }
 
 // The buffer counts its pages in 32 bits, too few for some sizes that must be refused.
-uint64_t Observer::needed_per_bank(const ObservedSet& set, const metal::Buffer* buffer) const {
+uint64_t Observer::needed_per_bank(const ObservedSet& set, const void* allocator,
+                                   const metal::Buffer* buffer) const {
     const uint64_t page_size = metal.buffer_page_size(buffer);
-    const uint32_t banks = set.banks[kind_of(buffer)];
-    if (buffer->buffer_layout() != metal::TensorMemoryLayout::INTERLEAVED || page_size == 0 || banks == 0) {
-        return round_up(metal.buffer_size_per_bank(buffer), set.rounding);
+    const uint32_t kind = metal.kind_of(buffer);
+    const uint32_t banks = metal.banks_of_allocating(allocator, kind, set.banks[kind]);
+    if (!metal.is_interleaved(buffer) || page_size == 0 || banks == 0) {
+        return bytes_per_bank(set.rounding, buffer);
     }
-    const uint64_t pages = round_up(buffer->size() / page_size, banks) / banks;
+    const uint64_t pages = round_up(metal.size_of(buffer) / page_size, banks) / banks;
     return round_up(pages * metal.buffer_aligned_page_size(buffer), set.rounding);
 }
 
-void Observer::out_of_memory(const metal::Buffer* buffer) {
-    expect(buffer);
-    const auto set = sets.of(buffer->device());
-    if (!set) {
+void Observer::out_of_memory(const void* allocator, const metal::Buffer* buffer) {
+    const metal::IDevice* device = metal.device_of(buffer);
+    const auto set = sets.of(device);
+    const auto now =
+        set ? metal.statistics_of_allocating(allocator, device, metal.kind_of(buffer)) : std::nullopt;
+    if (!now) {
         return;
     }
-    const metal::Statistics now =
-        metal.allocator_statistics(buffer->device()->allocator().get(), buffer->buffer_type());
     ttmem_out_of_memory failure{};
     failure.set = set->set;
-    failure.kind = kind_of(buffer);
-    failure.requested = buffer->size();
-    failure.needed_per_bank = needed_per_bank(*set, buffer);
-    failure.free_per_bank = now.total_free_bytes;
-    failure.largest_free_per_bank = now.largest_free_block_bytes;
+    failure.kind = metal.kind_of(buffer);
+    failure.requested = metal.size_of(buffer);
+    failure.needed_per_bank = needed_per_bank(*set, allocator, buffer);
+    failure.free_per_bank = now->free;
+    failure.largest_free_per_bank = now->largest_free;
     if (failure.needed_per_bank > failure.largest_free_per_bank) {  // else it failed for another reason
         report_scopes();
         ttmem_allocation_failed(&failure);
@@ -177,19 +275,24 @@ void Observer::out_of_memory(const metal::Buffer* buffer) {
 }
 
 void Observer::clashed(const void* program, const metal::IDevice* device) {
+    ThreadData& data = thread_data();
+    if (data.failed_frame == data.frame.number) {
+        return;  // the exception passed through an inner function of the program before
+    }
     const auto layout = programs.layout_of(program);
     const auto set = layout ? sets.of(device) : std::nullopt;
     if (!set) {
         return;
     }
-    const std::optional<metal::DeviceAddr> lowest = device->lowest_occupied_compute_l1_address();
-    const uint64_t l1_end = device->l1_size_per_core();
+    const std::optional<uint64_t> lowest = metal.lowest_l1_address_of(device);
+    const uint64_t l1_end = metal.l1_size_of(device);
     const uint64_t limit = std::min<uint64_t>(lowest.value_or(l1_end), l1_end);
     const auto region = std::find_if(layout->regions.begin(), layout->regions.end(),
                                      [&](const BufferRegion& each) { return each.end > limit; });
     if (region == layout->regions.end()) {
         return;  // it failed for another reason
     }
+    data.failed_frame = data.frame.number;
     ttmem_cb_clash clash{};
     clash.set = set->set;
     clash.core_x = static_cast<uint16_t>(region->core.x);
@@ -198,8 +301,7 @@ void Observer::clashed(const void* program, const metal::IDevice* device) {
     clash.requested = layout->bytes_per_core;
     clash.cb_end = region->end;
     clash.lowest_buffer = limit;
-    clash.free_per_bank =
-        metal.allocator_statistics(device->allocator().get(), metal::BufferType::L1).total_free_bytes;
+    clash.free_per_bank = metal.statistics_of(metal.allocator_of(device), TTMEM_L1).free;
     clash.blocker = lowest ? buffers.handle_at(set->set, TTMEM_L1, *lowest) : 0;
     report_scopes();
     ttmem_cb_clashed(&clash);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <mutex>
+#include <stdexcept>
 #include <string>
 
 #include "client/other_segment.hpp"
@@ -12,45 +13,30 @@ namespace ttmem::observer {
 
 namespace {
 
-using metal::BufferType;
-using metal::HalMemType;
+// The runtime numbers kinds of buffers and architectures as ttmem does. Other architectures are unknown here.
+constexpr std::array<uint32_t, 4> kPools = {TTMEM_DRAM, TTMEM_L1, TTMEM_L1_SMALL, TTMEM_TRACE};
+constexpr uint8_t kL1Memory = 0;
+constexpr uint8_t kDramMemory = 1;
 
-constexpr std::array kPools = {BufferType::DRAM, BufferType::L1, BufferType::L1_SMALL, BufferType::TRACE};
-static_assert(static_cast<int>(BufferType::DRAM) == TTMEM_DRAM &&
-              static_cast<int>(BufferType::L1) == TTMEM_L1 &&
-              static_cast<int>(BufferType::SYSTEM_MEMORY) == TTMEM_SYSTEM_MEMORY &&
-              static_cast<int>(BufferType::L1_SMALL) == TTMEM_L1_SMALL &&
-              static_cast<int>(BufferType::TRACE) == TTMEM_TRACE);
-
-uint32_t arch_of(tt::ARCH arch) {
-    switch (arch) {
-        case tt::ARCH::WORMHOLE_B0:
-            return TTMEM_ARCH_WORMHOLE_B0;
-        case tt::ARCH::BLACKHOLE:
-            return TTMEM_ARCH_BLACKHOLE;
-        default:
-            return TTMEM_ARCH_UNKNOWN;
-    }
+uint32_t known_arch(uint32_t arch) {
+    return arch == TTMEM_ARCH_WORMHOLE_B0 || arch == TTMEM_ARCH_BLACKHOLE ? arch : TTMEM_ARCH_UNKNOWN;
 }
 
 // One pool lies above the other: L1_SMALL above L1, TRACE above DRAM.
 void describe_memory(const Metal& metal, const metal::Allocator* allocator, ttmem_device_info& info) {
-    const uint32_t alignment = metal.allocator_alignment(allocator, BufferType::DRAM);
-    for (const BufferType type : kPools) {
-        const bool is_l1 = type == BufferType::L1 || type == BufferType::L1_SMALL;
-        const metal::Statistics statistics = metal.allocator_statistics(allocator, type);
-        ttmem_memory_info& memory = info.memory[static_cast<size_t>(type)];
-        memory.banks = metal.allocator_banks(allocator, type);
-        memory.size_per_bank = statistics.total_allocatable_size_bytes;
+    const uint32_t alignment = metal.allocator_alignment(allocator, TTMEM_DRAM);
+    for (const uint32_t kind : kPools) {
+        const bool is_l1 = is_kind_in_l1(kind);
+        ttmem_memory_info& memory = info.memory[kind];
+        memory.banks = metal.allocator_banks(allocator, static_cast<int>(kind));
+        memory.size_per_bank = metal.statistics_of(allocator, kind).size;
         memory.capacity = memory.size_per_bank * memory.banks;
         memory.alignment = alignment;
         memory.direction = is_l1 ? TTMEM_TOP_DOWN : TTMEM_BOTTOM_UP;
-        memory.base = metal.allocator_base(allocator, is_l1 ? HalMemType::L1 : HalMemType::DRAM);
+        memory.base = metal.allocator_base(allocator, is_l1 ? kL1Memory : kDramMemory);
     }
-    for (const auto& [upper, lower] :
-         {std::pair(BufferType::L1_SMALL, BufferType::L1), std::pair(BufferType::TRACE, BufferType::DRAM)}) {
-        info.memory[static_cast<size_t>(upper)].base += info.memory[static_cast<size_t>(lower)].size_per_bank;
-    }
+    info.memory[TTMEM_L1_SMALL].base += info.memory[TTMEM_L1].size_per_bank;
+    info.memory[TTMEM_TRACE].base += info.memory[TTMEM_DRAM].size_per_bank;
 }
 
 }  // namespace
@@ -60,7 +46,7 @@ uint64_t Sets::asic_id_of(const metal::IDevice* chip) const {
         return 0;
     }
     try {
-        return *metal_.asic_of_node(metal_.fabric_node(chip->id()));
+        return metal_.asic_of_node(metal_.fabric_node(metal_.id_of(chip)));
     } catch (...) {
         return 0;  // the chip is in no fabric: its number identifies it
     }
@@ -69,13 +55,15 @@ uint64_t Sets::asic_id_of(const metal::IDevice* chip) const {
 ttmem_device Sets::register_chip(const metal::IDevice* chip) const {
     ttmem_device_info info{};
     info.asic_id = asic_id_of(chip);
-    info.logical_id = static_cast<uint32_t>(chip->id());
-    info.arch = arch_of(chip->arch());
-    const metal::CoreCoord grid = chip->compute_with_storage_grid_size();
+    info.logical_id = static_cast<uint32_t>(metal_.id_of(chip));
+    info.arch = known_arch(metal_.arch_of(chip));
+    const CorePosition grid = metal_.grid_of(chip);
     info.grid_x = static_cast<uint16_t>(grid.x);
     info.grid_y = static_cast<uint16_t>(grid.y);
     try {
-        describe_memory(metal_, chip->allocator().get(), info);
+        if (const metal::Allocator* allocator = metal_.allocator_of(chip)) {
+            describe_memory(metal_, allocator, info);
+        }
     } catch (...) {
         for (ttmem_memory_info& memory : info.memory) {
             memory = {};  // unknown
@@ -102,6 +90,9 @@ std::optional<ObservedSet> Sets::open(const metal::IDevice* device) {
     if (is_disabled()) {
         return std::nullopt;
     }
+    if (!metal_.is_mesh(device) && !metal_.is_chip(device)) {
+        throw std::runtime_error("it allocates on a device that is neither a chip nor a mesh");
+    }
     // Query the runtime without our lock, so that its locks never wait for ours.
     std::vector<ttmem_device> members;
     std::vector<metal::IDevice*> chips = metal_.chips_of(device);
@@ -109,14 +100,18 @@ std::optional<ObservedSet> Sets::open(const metal::IDevice* device) {
     for (const metal::IDevice* chip : chips) {
         members.push_back(register_chip(chip));
     }
-    const metal::Allocator* allocator = device->allocator().get();
+    const metal::Allocator* allocator = metal_.allocator_of(device);
+    if (allocator == nullptr) {
+        return std::nullopt;  // the device is not open
+    }
     ObservedSet set;
-    set.rounding = metal_.allocator_alignment(allocator, BufferType::DRAM);
-    for (const BufferType type : kPools) {
-        set.banks[static_cast<size_t>(type)] = metal_.allocator_banks(allocator, type);
+    set.rounding = metal_.allocator_alignment(allocator, TTMEM_DRAM);
+    for (const uint32_t kind : kPools) {
+        set.banks[kind] = metal_.allocator_banks(allocator, static_cast<int>(kind));
     }
     const auto shape = metal_.shape_of(device);
-    const std::string label = (metal_.is_mesh(device) ? "mesh " : "device ") + std::to_string(device->id());
+    const std::string label =
+        (metal_.is_mesh(device) ? "mesh " : "device ") + std::to_string(metal_.id_of(device));
 
     const std::unique_lock lock(mutex_);
     if (is_disabled_) {

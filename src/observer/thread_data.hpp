@@ -3,6 +3,7 @@
 
 // The observer's data of the calling thread.
 
+#include <array>
 #include <cstddef>
 #include <string>
 #include <vector>
@@ -11,9 +12,11 @@
 
 namespace ttmem::observer {
 
+constexpr size_t kBufferKinds = 5;
+
 struct ThreadData {
-    bool has_processor = false;
-    unsigned scans = 0;  // for another reporter in this process
+    bool is_watched = false;  // op names come
+    unsigned scans = 0;       // for another reporter in this process
     // The names of the current ops that libttmem does not know yet, the innermost last, and the number of the outer ones
     // that it knows.
     std::vector<std::string> unreported_scopes;
@@ -22,6 +25,12 @@ struct ThreadData {
     const void* hooked = nullptr;     // the last buffer that a hook took over
     const void* allocated = nullptr;  // the last one that an allocator gave something, and which
     const void* allocator = nullptr;
+    // Copies of what all threads know, to be read without a lock.
+    size_t buffer_id_place = 0;
+    std::array<bool, kBufferKinds> is_kind_checked{};
+    std::array<bool, kBufferKinds> is_kind_measured{};
+    bool is_measuring = false;  // inside the allocation that is compared with the runtime's statistics
+    uint64_t failed_frame = 0;  // the last one whose clash was reported
 };
 
 // Valid after the thread's own data were destroyed: other destructors may still free memory.

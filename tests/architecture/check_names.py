@@ -24,7 +24,6 @@ PATTERNS = {
     "View": ["src/view/questions/*"],
     "Line": ["src/segment/writer.hpp"],  # of the traits of an event writer
     "Record": ["src/segment/writer.hpp"],
-    "Type": ["src/observer/metal.hpp", "src/view/json/field_lister.hpp"],  # the result of a type function
 }
 
 SOURCE_SUFFIXES = {".h", ".cpp", ".hpp"}

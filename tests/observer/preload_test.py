@@ -29,7 +29,7 @@ def symbols(library: str, *options: str) -> list[str]:
 
 
 class Library(unittest.TestCase):
-    def test_an_observer_for_the_simulated_runtime_is_built(self):
+    def test_an_observer_is_built(self):
         self.assertGreaterEqual(len(libraries()), 2)
 
     def test_no_symbol_of_tt_metal_is_undefined(self):

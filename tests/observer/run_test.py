@@ -191,6 +191,10 @@ class Transparent(unittest.TestCase):
             done = run(*words)
             self.assertEqual(done.stdout, " ".join(words[words.index("echo") + 1:]) + "\n")
 
+    def test_names_of_caches_and_traces_are_requested_from_the_runtime(self):
+        show = ["--", "sh", "-c", "echo $TT_METAL_TRACE_ALLOC_TRACKING"]
+        self.assertEqual([run("--names", *show).stdout, run(*show).stdout], ["1\n", "\n"])
+
     def test_a_missing_command_exits_with_127_and_one_that_cannot_run_with_126(self):
         readable = {"PATH": "/usr/bin:/bin"}  # a folder that this user may not search gives 126
         self.assertEqual(run("--", "no-such-command-here", environment=readable).returncode, 127)

@@ -28,6 +28,7 @@ struct RunOptions {
     bool fail_on_leak = false;
     bool allow_untracked = false;
     bool bytes = false;
+    bool names = false;
     std::vector<std::string> max_peaks;
     std::optional<std::string> report;
     std::vector<std::string> command;
@@ -126,7 +127,8 @@ int exit_code_of(const view::RunView& view, const RunOptions& options) {
 }
 
 int run_command(const RunOptions& options) {
-    access::RunSettings settings{.command = options.command, .observer = find_observer(), .limits = {}};
+    access::RunSettings settings{
+        .command = options.command, .observer = find_observer(), .names = options.names, .limits = {}};
     if (!settings.observer) {
         print_error(
             "the observer library is not installed: only a tt-metal that reports to ttmem itself is tracked");
@@ -179,6 +181,8 @@ void add_run(CLI::App& app, Action& chosen) {
                 ->allow_extra_args(false)
                 ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
                 ->check(check_limit);
+            command.add_flag("--names", options.names,
+                             "Let tt-metal name what it keeps in caches and traces");
             command.add_option("--report", options.report, "Write the report as JSON")->type_name("FILE");
             command.add_flag("--bytes", options.bytes, "Print plain bytes instead of KiB, MiB, GiB");
             command.add_option("command", options.command, "The command and its options")
