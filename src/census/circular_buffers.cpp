@@ -41,7 +41,7 @@ void add_programs(CoreBuffers& found, const SelectedLedger& ledger, uint64_t lim
         }
         programs.resize(std::max(programs.size(), number + 1));
         auto& [figures, name] = programs[number];
-        figures.program = id != 0 ? std::optional(id) : std::nullopt;
+        figures.program = id != kNoProgram ? std::optional(id) : std::nullopt;
         figures.bytes = saturating_add(figures.bytes, a.requested);
         if (figures.count++ == 0 || end_of_buffer(a) > figures.top) {
             figures.top = end_of_buffer(a);

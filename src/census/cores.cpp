@@ -23,7 +23,7 @@ constexpr uint32_t kMostAcross = 16;  // the width of a core mask
 struct HighestBuffer {
     uint64_t top = 0;  // its end address; 0: none
     const SelectedLedger* ledger = nullptr;
-    uint64_t program = 0;  // 0: not reported
+    uint64_t program = kNoProgram;
     uint32_t name = 0;
 
     void add(const HighestBuffer& other) {
@@ -90,7 +90,7 @@ CoreFigures describe(const CoreTops& found, Core core) {
     if (highest.top != 0) {
         assert(highest.ledger != nullptr);
         figures.pid = highest.ledger->pid();
-        figures.program = highest.program != 0 ? std::optional(highest.program) : std::nullopt;
+        figures.program = highest.program != kNoProgram ? std::optional(highest.program) : std::nullopt;
         figures.name = highest.ledger->reader().name(highest.name);
     }
     return figures;

@@ -64,7 +64,7 @@ ProgramFigures describe(const Selection& selection, const SelectedLedger& ledger
                         uint64_t program, const ProgramSums& sums) {
     ProgramFigures figures;
     figures.pid = ledger.pid();
-    figures.program = program != 0 ? std::optional(program) : std::nullopt;
+    figures.program = program != kNoProgram ? std::optional(program) : std::nullopt;
     figures.name = ledger.reader().name(sums.name);
     figures.devices = selection.ids(ledger.sets[set].positions);
     figures.set = ledger.sets[set].label;
@@ -130,7 +130,7 @@ void find_programs(const Selection& selection, const SelectedLedger& ledger, std
 }  // namespace
 
 uint64_t program_of(const segment::Allocation& a) {
-    return a.flags.has(segment::AllocationFlag::keyed) ? 0 : a.owner;
+    return a.flags.has(segment::AllocationFlag::keyed) ? kNoProgram : a.owner;
 }
 
 uint64_t ProgramFigures::used() const {

@@ -55,8 +55,10 @@ struct ProgramPage {
     uint64_t left_aside = 0;
 };
 
-// The runtime's id of the program of a circular buffer or kernel; 0: not reported. In reports by address, the owner of a
-// circular buffer is its own id.
+// The runtime's id of the program of a circular buffer or kernel. tt-metal's first program has the id 0, and a reporter may
+// give the largest number to what belongs to none. In reports by address, the owner of a circular buffer is its own id, and
+// the program is not reported.
+constexpr uint64_t kNoProgram = UINT64_MAX - 1;
 uint64_t program_of(const segment::Allocation& a);
 
 // Returns an error if the device or the process does not exist.

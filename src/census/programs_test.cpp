@@ -85,6 +85,17 @@ TEST_F(Programs, OnTwoSetsAreTwoEntries) {
     EXPECT_EQ(list_programs(census_, {.device = "0"})->total, 1u);
 }
 
+TEST_F(Programs, MayHaveTheLowestAndTheHighestId) {
+    add(segment::AllocationKind::cb, 0, 0, 5, 5);
+    add(segment::AllocationKind::kernel_fabric, UINT64_MAX, 0, 4, 4);
+    add(segment::AllocationKind::cb, 0x1000, 0, 6, 6, segment::AllocationFlag::keyed);
+    const ProgramPage page = *list_programs(census_, {});
+    ASSERT_EQ(page.programs.size(), 3u);
+    EXPECT_EQ(page.programs[0].program, std::nullopt);
+    EXPECT_EQ(page.programs[1].program, 0u);
+    EXPECT_EQ(page.programs[2].program, UINT64_MAX);
+}
+
 TEST_F(Programs, WithoutAReportedIdAreUnknown) {
     add(segment::AllocationKind::cb, 0x1000, 0, 5, 5, segment::AllocationFlag::keyed);
     add(segment::AllocationKind::cb, 0x2000, 0, 6, 6, segment::AllocationFlag::keyed);

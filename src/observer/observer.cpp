@@ -287,6 +287,8 @@ std::string missing_facts(const Metal& metal) {
     if (metal.kernels_of == nullptr || metal.workload_programs == nullptr || metal.mesh_view == nullptr ||
         metal.view_devices == nullptr) {
         add("kernels");
+    } else if (metal.originals.deallocate_circular_buffers == nullptr) {
+        add("kernels unless a device is open");
     }
     if (metal.fabric_node == nullptr || metal.asic_of_node == nullptr) {
         add("ASIC ids");

@@ -76,6 +76,15 @@ class Doctor(unittest.TestCase):
         self.assert_found("observer", "ok", "ttmem-observer/any.so")
         self.assertEqual(view["next"], "ttmem run -- python3 model.py")
 
+    def test_facts_that_a_release_does_not_give_are_named(self):
+        for release, words in (("v6900", "without kernels unless a device is open; ASIC ids; circular buffers on buffers; op names: "),
+                               ("v7000", "any.so, without ASIC ids"), ("kernels_gone", "any.so, without kernels")):
+            name = release if release == "kernels_gone" else release + "_gcc"
+            self.examine(os.path.join(TEST_BIN, f"libobserver_release_{name}.so"))
+            self.assert_found("observer", "ok", words)
+        self.examine(os.path.join(TEST_BIN, "libobserver_release_v7700_gcc.so"))
+        self.assertTrue(self.findings["observer"][1].endswith("any.so"), self.findings["observer"])
+
     def test_without_a_fitting_observer_it_reports_why_and_how_to_build_one(self):
         view = self.examine(OTHER_RUNTIME)
         self.assert_found("observer", "problem", "lacks: _ZN2tt8tt_metal")
