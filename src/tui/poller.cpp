@@ -24,8 +24,8 @@ using namespace std::chrono_literals;
 namespace {
 
 constexpr auto kReconnect = 500ms;
-// At most a thirtieth of one processor is spent on polling, here and in the daemon.
-constexpr int kShareOfProcessor = 30;
+// At most a sixtieth of one processor is spent on polling, here and in the daemon.
+constexpr int kShareOfProcessor = 60;
 
 void raise_flag(const base::Descriptor& flag) { eventfd_write(flag.get(), 1); }
 void lower_flag(const base::Descriptor& flag) {

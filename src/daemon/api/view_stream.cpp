@@ -15,8 +15,8 @@ using std::chrono::steady_clock;
 
 namespace {
 
-// Where a view costs much there are fewer of them: a sixtieth of one processor at most.
-constexpr int kShareOfProcessor = 60;
+// Where a view costs much there are fewer of them: a hundredth of one processor at most.
+constexpr int kShareOfProcessor = 100;
 
 }  // namespace
 
