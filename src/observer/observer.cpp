@@ -332,7 +332,7 @@ extern "C" void ttmem_observer_attach(const ttmem::observer::Runtime& runtime,
     }
     pthread_atfork(nullptr, nullptr, start_afresh_after_fork);
 #define TTMEM_OBSERVE(name, symbol, result, parameters, arguments, needed) \
-    answer.observing.name = runtime.originals.name != nullptr ? +name : nullptr;
+    answer.observing.name = runtime.originals.name != nullptr ? +(name) : nullptr;
     TTMEM_INTERPOSED(TTMEM_OBSERVE)
 #undef TTMEM_OBSERVE
     answer.fits = true;

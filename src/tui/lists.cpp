@@ -78,6 +78,7 @@ const Entry& target_of(const Entry* const& entry) {
 template <class Entries>
 std::vector<std::string> keys_of(const Entries& entries) {
     std::vector<std::string> keys;
+    keys.reserve(entries.size());
     for (const auto& entry : entries) {
         keys.push_back(row_key_of(target_of(entry)));
     }

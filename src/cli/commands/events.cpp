@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "access/follow.hpp"
 
+#include <utility>
+
 #include "cli/commands/commands.hpp"
 #include "view/text/parts.hpp"
 #include "view/text/screens.hpp"
@@ -71,7 +73,7 @@ int follow_events(const EventOptions& options, view::EventQuery query, bool has_
         return code == 0;
     };
     const base::Descriptor end = watch_reader();
-    const auto ended = access::follow_events(query, take, end.get());
+    const auto ended = access::follow_events(std::move(query), take, end.get());
     return ended ? code : fail(ended.error().text);
 }
 

@@ -46,7 +46,7 @@ std::optional<uint64_t> parse_size(std::string_view text) {
     const size_t power = unit.empty() ? std::string_view::npos : kLetters.find(unit.front());
     unit.remove_prefix(power == std::string_view::npos ? 0 : 1);
     const bool is_bytes = power == std::string_view::npos && (unit.empty() || unit == "B");
-    if (!is_bytes && (power == std::string_view::npos || (unit != "" && unit != "B" && unit != "iB"))) {
+    if (!is_bytes && (power == std::string_view::npos || (!unit.empty() && unit != "B" && unit != "iB"))) {
         return std::nullopt;
     }
     uint64_t factor = 1;

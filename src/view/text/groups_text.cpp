@@ -68,6 +68,7 @@ std::vector<Column> memory_columns(const std::vector<Kind>& kinds, GroupBy by, G
         return {{sum_title("USED", over)}};
     }
     std::vector<Column> columns;
+    columns.reserve(kinds.size());
     for (const Kind kind : kinds) {
         columns.push_back({sum_title(kind_title(kind), over), kRight, kinds.size() == 1 ? 0 : rank_of(kind)});
     }
