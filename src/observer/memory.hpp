@@ -12,6 +12,7 @@ namespace ttmem::observer {
 template <class Value>
 Value value_at(const void* object, size_t offset) {
     Value value;
+    // The value may be a pointer. NOLINTNEXTLINE(bugprone-sizeof-expression)
     std::memcpy(&value, static_cast<const char*>(object) + offset, sizeof(Value));
     return value;
 }
