@@ -7,7 +7,7 @@
 #include <tuple>
 #include <utility>
 
-#include "census/arithmetic.hpp"
+#include "census/ring_history.hpp"
 #include "census/selection.hpp"
 
 namespace ttmem::census {
@@ -22,89 +22,6 @@ constexpr uint64_t kLostTicks = 15;  // a record lacks these bits of its time
 // Larger sizes and names exist in hostile ledgers only. With these bounds no sum over all slots overflows.
 uint64_t bounded_bytes(uint64_t bytes) { return std::min(bytes, segment::kMaxAllocationBytes); }
 uint16_t bounded_name(uint32_t name) { return name < segment::kMaxNames ? static_cast<uint16_t>(name) : 0; }
-
-// All rings of a segment, read to the present once or several times, and the time since when no record is missing.
-class RingHistory {
-public:
-    // At most half of `most` are records that exist now. The rest is for those that are written meanwhile.
-    RingHistory(const segment::Reader& ledger, uint64_t most) : ledger_(ledger), left_(most) {
-        const std::vector<segment::WriterState> writers = ledger.writers();
-        uint64_t kept = 0;
-        for (const segment::WriterState& writer : writers) {
-            kept += std::min<uint64_t>(writer.written, ledger.ring_capacity());
-        }
-        const uint64_t of_each =
-            kept <= most / 2 ? UINT64_MAX : most / 2 / std::max<uint64_t>(writers.size(), 1);
-        for (const segment::WriterState& writer : writers) {
-            const uint64_t skipped = writer.written - std::min(writer.written, of_each);
-            cursor_.rings.push_back({skipped, 0, 0});
-            lines_.push_back({skipped});
-        }
-    }
-
-    template <class Take>  // void(const segment::Event&)
-    void read(const Take& take) {
-        const uint64_t kept = cursor_.kept();
-        ledger_.follow(
-            cursor_,
-            [&](uint32_t line, const segment::Event& event) {
-                lines_.resize(std::max<size_t>(lines_.size(), line + 1));
-                RingCoverage& of = lines_[line];
-                const uint64_t lost = cursor_.rings[line].lost;
-                if (!of.oldest || of.lost != lost) {  // records before this one are missing
-                    of.lost = lost;
-                    of.oldest = event.ticks;
-                }
-                take(event);
-            },
-            left_);
-        left_ -= std::min(left_, cursor_.kept() - kept);
-    }
-
-    // Marks what an earlier look at the writers has and read() has not reached.
-    void expect(const std::vector<segment::WriterState>& writers) {
-        for (const segment::WriterState& writer : writers) {
-            lines_.resize(std::max<size_t>(lines_.size(), writer.line + 1));
-            const uint64_t next = writer.line < cursor_.rings.size() ? cursor_.rings[writer.line].next : 0;
-            lines_[writer.line].unread = writer.written - std::min(writer.written, next);
-        }
-    }
-
-    uint64_t missing() const {
-        uint64_t sum = cursor_.lost();
-        for (const RingCoverage& line : lines_) {
-            sum = saturating_add(sum, saturating_add(line.skipped, line.unread));
-        }
-        return sum;
-    }
-
-    // All records after this time are known; absent if none is missing. A missing record may be as old as the oldest known one.
-    std::optional<uint64_t> reach() const {
-        std::optional<uint64_t> reach;
-        for (size_t i = 0; i < lines_.size(); ++i) {
-            const RingCoverage& line = lines_[i];
-            const uint64_t lost = i < cursor_.rings.size() ? cursor_.rings[i].lost : 0;
-            if (line.skipped != 0 || lost != 0 || line.unread != 0) {
-                const bool is_known = line.oldest && line.lost == lost && line.unread == 0;
-                reach = std::max(reach.value_or(0), is_known ? *line.oldest : UINT64_MAX);
-            }
-        }
-        return reach;
-    }
-
-private:
-    struct RingCoverage {
-        uint64_t skipped = 0;
-        uint64_t unread = 0;
-        uint64_t lost = 0;                    // when `oldest` was read
-        std::optional<uint64_t> oldest = {};  // ticks of the oldest record after the last gap
-    };
-
-    const segment::Reader& ledger_;
-    uint64_t left_;
-    segment::Cursor cursor_;
-    std::vector<RingCoverage> lines_;
-};
 
 // A record of an allocation that counts.
 struct PeakChange {
