@@ -5,8 +5,9 @@
 #   ttmem_library(<name> a.cpp ... [USES other ...])          static library ttmem_<name>; without sources: headers only
 #   ttmem_program(<name> a.cpp ... [LIBS lib ...])            executable in bin/, installed, part of the target 'programs'
 #   ttmem_test(<name> a_test.cpp ... [LIBS lib ...] [LABELS label ...] [RESOURCE_LOCK host] [TIMEOUT seconds]
-#              [DEPENDS target ...] [OWN_MAIN] [ONE_THREAD])
+#              [DEPENDS target ...] [OWN_MAIN] [ONE_THREAD] [WITHOUT_SANITIZER])
 #       ONE_THREAD: the test has one thread, so ThreadSanitizer does not run it
+#       WITHOUT_SANITIZER: some of it is only checked without a sanitizer (see "sanitized" below)
 #   ttmem_test_program(<name> a.cpp ... [LIBS lib ...])       a program that a test runs
 #   ttmem_script_test(<name> COMMAND command ... [LABELS label ...] [RESOURCE_LOCK host] [TIMEOUT seconds])
 #       a test that is not a GoogleTest; exit code 77 means skipped
@@ -16,7 +17,8 @@
 #
 # USES and LIBS take the name of a folder ("segment", "sources/segments"), of a package in the table below ("fmt"), or any
 # other CMake target. Labels: fast (the default), crash, stress, e2e, attack, fuzz, lint, and long, which only './dev test long'
-# runs.
+# runs. A fast test also has the label sanitized, unless it has WITHOUT_SANITIZER: the stage asan checks all of it, so the whole
+# './dev test' neither builds nor runs it in the stage dev.
 
 # One line per package: name, find_package name, target. CMake searches for a package when a target first uses it.
 set(TTMEM_PACKAGES
@@ -161,13 +163,29 @@ function(ttmem_read_test_headers_once)
         <optional> <set> <sstream> <string> <string_view> <thread> <utility> <vector>)
 endfunction()
 
+# The target 'all' does not contain a test with the label sanitized; 'ttmem_tests' does. Each build folder lists these tests,
+# and the stage asan fails if the list of dev has one that it does not run.
+file(WRITE "${CMAKE_BINARY_DIR}/sanitized-tests.txt" "")
+function(ttmem_mark_sanitized name)
+    foreach(source IN LISTS ARGN)
+        file(STRINGS "${source}" differences REGEX "_SANITIZE(_ADDRESS__|D\\))" LIMIT_COUNT 1)
+        if(differences)
+            message(FATAL_ERROR "ttmem_test(${name}): ${source} checks more without a sanitizer, so the test needs "
+                                "WITHOUT_SANITIZER")
+        endif()
+    endforeach()
+    set_target_properties(${name} PROPERTIES EXCLUDE_FROM_ALL ON)
+    file(APPEND "${CMAKE_BINARY_DIR}/sanitized-tests.txt" "${name}\n")
+endfunction()
+
 # Each TEST becomes a ctest named <name>/<Suite>.<Test>. Tests that read the state of the whole host share a RESOURCE_LOCK, so
 # that they do not run at the same time.
 function(ttmem_test name)
     if(NOT TTMEM_BUILD_TESTS)
         return()
     endif()
-    cmake_parse_arguments(PARSE_ARGV 1 ARG "OWN_MAIN;ONE_THREAD" "TIMEOUT" "LIBS;LABELS;RESOURCE_LOCK;DEPENDS")
+    cmake_parse_arguments(PARSE_ARGV 1 ARG "OWN_MAIN;ONE_THREAD;WITHOUT_SANITIZER" "TIMEOUT"
+                          "LIBS;LABELS;RESOURCE_LOCK;DEPENDS")
     if(NOT ARG_LABELS)
         set(ARG_LABELS fast)
     endif()
@@ -185,6 +203,10 @@ function(ttmem_test name)
     endif()
 
     add_executable(${name} ${ARG_UNPARSED_ARGUMENTS})
+    if(ARG_LABELS STREQUAL "fast" AND NOT ARG_WITHOUT_SANITIZER)
+        ttmem_mark_sanitized(${name} ${ARG_UNPARSED_ARGUMENTS})
+        list(APPEND ARG_LABELS sanitized)
+    endif()
     ttmem_test_settings(${name})
     target_compile_options(${name} PRIVATE ${TTMEM_TEST_OPTIONS})
     target_link_libraries(${name} PRIVATE ${libs})
@@ -313,10 +335,11 @@ function(ttmem_fuzzer name)
         endif()
     else()
         target_sources(${name} PRIVATE "${PROJECT_SOURCE_DIR}/tests/support/fuzz_replay_main.cpp")
+        ttmem_mark_sanitized(${name})
         add_dependencies(ttmem_tests ${name})
         if(corpus)
             add_test(NAME ${name}/corpus COMMAND ${name} "${corpus}")
-            set_tests_properties(${name}/corpus PROPERTIES LABELS "fast;fuzz" TIMEOUT 300)
+            set_tests_properties(${name}/corpus PROPERTIES LABELS "fast;fuzz;sanitized" TIMEOUT 300)
         endif()
     endif()
 endfunction()
