@@ -6,12 +6,13 @@
 
 Files that the test run compiles on their own are skipped.
 
-Most of the time goes into headers of the system. So the system headers that several files have in common are precompiled.
-That hides no missing include: a file only gets a precompiled header whose contents it includes anyway, directly or through
-our own headers.
+Most of the time goes into headers. So the headers that several files have in common are precompiled, in a tree: what all
+files include, then what most of them include besides, and so on. clang can base one precompiled header on another. That hides
+no missing include: a file only gets a precompiled header whose contents it includes anyway, directly or through our headers.
 """
 
 import concurrent.futures
+import functools
 import json
 import os
 import re
@@ -19,41 +20,38 @@ import shlex
 import subprocess
 import sys
 import tempfile
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
+CLANG = "clang++-14"
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*(include|if|ifdef|ifndef)\b(?:[ \t]*(?:"([^"]+)"|<([^>]+)>))?|^[ \t]*#[ \t]*endif', re.MULTILINE)
 
-# Rough seconds to parse a header, by the beginning of its name; any other header of the system takes less.
-WEIGHTS = {"boost/": 2.0, "CLI/": 2.0, "nlohmann/": 1.2, "toml++/": 1.5, "prometheus/": 0.8, "fmt/": 0.5, "tl/": 0.2,
-           "filesystem": 0.3, "functional": 0.2, "algorithm": 0.3, "chrono": 0.3, "regex": 0.5, "string": 0.2}
-OTHER_WEIGHT = 0.05
-WORTH_IT = 6.0  # seconds that a precompiled header must save
+# Rough seconds to parse a header, by the beginning of its name; any other header takes less.
+WEIGHTS = {"boost/": 1.5, "CLI/": 1.5, "nlohmann/": 1.0, "toml++/": 1.2, "prometheus/": 0.5, "fmt/": 0.4, "tl/": 0.1,
+           "filesystem": 0.2, "functional": 0.2, "algorithm": 0.2, "chrono": 0.2, "regex": 0.4, "string": 0.2}
+OTHER_WEIGHT = 0.03
+WORTH_IT = 1.5  # seconds that a precompiled header must save
 
 
 @dataclass(frozen=True)
-class Command:
+class Source:
     file: str
-    folder: str
-    compiler: str
-    flags: tuple[str, ...]
-    headers: frozenset[str]
+    defines: frozenset[str]
+    others: tuple[str, ...]  # language and include folders
+    headers: frozenset[str]  # as after "#include"; those of the system and ours
 
 
-def system_headers(path: Path, roots: list[Path], known: dict[Path, tuple[set[str], set[Path]]]) -> frozenset[str]:
-    """The system headers that a file includes, directly or through our headers, apart from conditional includes."""
-    reached, waiting, headers = set(), {path}, set()
-    while waiting:
-        current = waiting.pop()
-        reached.add(current)
-        if current not in known:
-            known[current] = direct_includes(current, roots)
-        headers |= known[current][0]
-        waiting |= known[current][1] - reached
-    return frozenset(headers)
+@dataclass
+class Node:
+    """A precompiled header. The files use it as it is; the children are based on it."""
+    headers: list[str]
+    files: list[Source] = field(default_factory=list)
+    children: list["Node"] = field(default_factory=list)
 
 
-def direct_includes(path: Path, roots: list[Path]) -> tuple[set[str], set[Path]]:
+@functools.cache
+def direct_includes(path: Path, roots: tuple[Path, ...]) -> tuple[frozenset[str], frozenset[Path]]:
+    """The headers of the system and our files that a file includes, apart from conditional includes."""
     headers, ours, depth = set(), set(), 0
     for match in INCLUDE.finditer(path.read_text(errors="replace")):
         name = match[2] or match[3]
@@ -68,72 +66,120 @@ def direct_includes(path: Path, roots: list[Path]) -> tuple[set[str], set[Path]]
                 ours.add(target.resolve())
             elif match[3]:
                 headers.add(name)
-    return headers, ours
+    return frozenset(headers), frozenset(ours)
 
 
-def command_of(entry: dict, known: dict) -> Command:
-    words = shlex.split(entry["command"])
-    compiler = next(i for i, word in enumerate(words) if Path(word).name in ("g++", "gcc"))
-    flags, rest = [], iter(words[compiler + 1:])
-    for word in rest:
-        if word in ("-o", "-MF", "-MT"):
-            next(rest)
-        elif word not in ("-c", "-MD", entry["file"]):
-            flags.append(word)
-    named = [flag[2:] for flag in flags if flag.startswith("-I")]
-    named += [folder for flag, folder in zip(flags, flags[1:]) if flag == "-isystem" and not folder.startswith("/usr")]
-    roots = [Path(entry["directory"], name) for name in named]
-    headers = frozenset() if entry["file"].endswith(".c") else system_headers(Path(entry["file"]), roots, known)
-    return Command(entry["file"], entry["directory"], words[compiler], tuple(flags), headers)
+def headers_of(path: Path, roots: tuple[Path, ...]) -> frozenset[str]:
+    """All headers that a file includes, directly or through our headers."""
+    reached, waiting, headers = set(), {path}, set()
+    while waiting:
+        current = waiting.pop()
+        reached.add(current)
+        system, ours = direct_includes(current, roots)
+        headers |= {f"<{name}>" for name in system}
+        headers |= {f'"{name}"' for name in ours if name.suffix == ".hpp"}
+        waiting |= ours - reached
+    return frozenset(headers)
+
+
+def source_of(entry: dict) -> Source:
+    words = iter(shlex.split(entry["command"]))
+    defines, folders, others = [], [], ["-xc"] if entry["file"].endswith(".c") else ["-xc++"]
+    for word in words:
+        if word.startswith("-D"):
+            defines.append(word)
+        elif word.startswith("-std"):
+            others.append(word)
+        elif word == "-isystem" or word.startswith("-I"):
+            folder = str(Path(entry["directory"], next(words) if word == "-isystem" else word[2:]))
+            folders.append(("-isystem" if word == "-isystem" else "-I") + folder)
+    roots = tuple(Path(folder.removeprefix("-isystem").removeprefix("-I")) for folder in folders
+                  if not folder.startswith("-isystem/usr"))
+    headers = frozenset() if "-xc" in others else headers_of(Path(entry["file"]), roots)
+    return Source(entry["file"], frozenset(defines), (*others, *dict.fromkeys(folders)), headers)
 
 
 def weight(headers: frozenset[str]) -> float:
-    return sum(next((seconds for start, seconds in WEIGHTS.items() if name.startswith(start)), OTHER_WEIGHT)
+    return sum(next((seconds for start, seconds in WEIGHTS.items() if name[1:].startswith(start)), OTHER_WEIGHT)
                for name in headers)
 
 
-def group(commands: list[Command]) -> list[tuple[frozenset[str], list[Command]]]:
-    """Divides files with equal flags into groups with common headers that are worth precompiling, and a rest without."""
-    groups, left = [], list(commands)
+def tree(files: list[Source], included: frozenset[str] = frozenset()) -> Node:
+    """Precompiles what all these files include; then, for as many files as it is worth it, what those include besides."""
+    common = frozenset.intersection(*(file.headers for file in files)) - included
+    node, left, included = Node(sorted(common)), list(files), included | common
     while left:
-        candidates = {first.headers & second.headers for first in left for second in left}
-        users = {headers: [command for command in left if headers <= command.headers] for headers in candidates}
-        best = max(candidates, key=lambda headers: weight(headers) * (len(users[headers]) - 1))
-        if weight(best) * (len(users[best]) - 1) < WORTH_IT:
-            return groups + [(frozenset(), left)]
-        groups.append((best, users[best]))
-        left = [command for command in left if command not in users[best]]
-    return groups
+        users: dict[str, list[Source]] = {}
+        for file in left:
+            for name in file.headers - included:
+                users.setdefault(name, []).append(file)
+        gains = {name: weight(frozenset.intersection(*(file.headers for file in some)) - included) * (len(some) - 1)
+                 for name, some in users.items()}
+        best = max(gains, key=lambda name: (gains[name], name), default=None)
+        if best is None or gains[best] < WORTH_IT:
+            break
+        node.children.append(tree(users[best], included))
+        left = [file for file in left if file not in users[best]]
+    node.files = left
+    return node
 
 
-def group_all(commands: list[Command]) -> list[tuple[frozenset[str], list[Command]]]:
-    by_flags: dict[tuple[str, ...], list[Command]] = {}
-    for command in commands:
-        by_flags.setdefault(command.flags, []).append(command)
-    return [each for same_flags in by_flags.values() for each in group(same_flags)]
+def forest(sources: list[Source]) -> list[tuple[list[str], Node]]:
+    """Trees of files with the same language and folders, and no macro with two values. All get the macros of all."""
+    groups: list[tuple[tuple[str, ...], dict[str, str], list[Source]]] = []
+    for source in sources:
+        values = {flag.partition("=")[0]: flag for flag in source.defines}
+        group = next((group for group in groups if group[0] == source.others
+                      and all(group[1].get(name, flag) == flag for name, flag in values.items())), None)
+        if group is None:
+            groups.append(group := (source.others, {}, []))
+        group[1].update(values)
+        group[2].append(source)
+    return [([*others, *sorted(values.values())], tree(files)) for others, values, files in groups]
 
 
-def compile_group(headers: frozenset[str], commands: list[Command], folder: Path) -> list[Command]:
-    """Precompiles the headers. Returns the commands that use them."""
-    if not headers:
-        return commands
-    header = folder / "system.hpp"
-    folder.mkdir()
-    header.write_text("".join(f"#include <{name}>\n" for name in sorted(headers)))
-    first = commands[0]
-    done = subprocess.run([first.compiler, *first.flags, "-w", "-x", "c++-header", str(header), "-o", f"{header}.gch"],
-                          cwd=first.folder, capture_output=True, text=True)
-    if done.returncode != 0:
-        return commands  # headers that do not go together: slower, not wrong
-    return [Command(each.file, each.folder, each.compiler, (*each.flags, "-include", str(header)), each.headers)
-            for each in commands]
+def precompile(node: Node, base: Path | None, flags: list[str], target: Path) -> Path | None:
+    """Returns the precompiled header; the one that it is based on if the headers do not go together: slower, not wrong."""
+    if not node.headers:
+        return base
+    header = target.with_suffix(".hpp")
+    header.write_text("".join(f"#include {name}\n" for name in node.headers))
+    language = ["-xc++-header" if flag == "-xc++" else flag for flag in flags]
+    done = subprocess.run([CLANG, "-w", "-fpch-instantiate-templates", *language, *based_on(base), str(header), "-o", str(target)],
+                          capture_output=True)
+    return target if done.returncode == 0 else base
 
 
-def compile_alone(command: Command) -> str:
+def based_on(header: Path | None) -> list[str]:
+    return ["-include-pch", str(header)] if header else []
+
+
+def compile_alone(source: Source, header: Path | None, flags: list[str]) -> str:
     """Returns the errors of the compiler; nothing if the file compiles."""
-    result = subprocess.run([command.compiler, *command.flags, "-w", "-fsyntax-only", command.file],
-                            cwd=command.folder, capture_output=True, text=True)
+    result = subprocess.run([CLANG, "-w", "-fsyntax-only", *flags, *based_on(header), source.file],
+                            capture_output=True, text=True)
+    if result.returncode != 0 and header:
+        return compile_alone(source, None, flags)  # clang 14 forgets some macros of precompiled headers
     return result.stderr if result.returncode != 0 else ""
+
+
+def compile_all(trees: list[tuple[list[str], Node]], folder: Path, pool: concurrent.futures.Executor) -> list[str]:
+    """Returns the errors of all files. A tree is compiled from its root on, and files as soon as their header is there."""
+    headers, files = {}, []
+
+    def start(node: Node, base: Path | None, flags: list[str]) -> concurrent.futures.Future:
+        header = pool.submit(precompile, node, base, flags, folder / f"{len(headers)}.pch")
+        headers[header] = (node, flags)
+        return header
+
+    waiting = {start(root, None, flags) for flags, root in trees}
+    while waiting:
+        done, waiting = concurrent.futures.wait(waiting, return_when=concurrent.futures.FIRST_COMPLETED)
+        for header in done:
+            node, flags = headers[header]
+            waiting |= {start(child, header.result(), flags) for child in node.children}
+            files += [pool.submit(compile_alone, source, header.result(), flags) for source in node.files]
+    return [text for file in files if (text := file.result())]
 
 
 def commands_in(build: str) -> dict[str, dict]:
@@ -143,16 +189,14 @@ def commands_in(build: str) -> dict[str, dict]:
 
 def main(arguments: list[str]) -> int:
     release, tests = (commands_in(build) for build in arguments)
-    known: dict = {}
-    commands = [command_of(entry, known) for file, entry in release.items() if file not in tests]
+    sources = [source_of(entry) for file, entry in release.items() if file not in tests]
     with (tempfile.TemporaryDirectory(prefix="ttmem-alone-") as folder,
           concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool):
-        prepared = pool.map(lambda each: compile_group(*each[1], Path(folder, str(each[0]))), enumerate(group_all(commands)))
-        errors = [text for text in pool.map(compile_alone, [command for part in prepared for command in part]) if text]
+        errors = compile_all(forest(sources), Path(folder), pool)
     for text in errors:
         print(text, file=sys.stderr)
-    print(f"{len(commands)} files, " + (f"{len(errors)} do not compile on their own" if errors else "each compiles on its own"))
-    return 1 if errors or not commands else 0
+    print(f"{len(sources)} files, " + (f"{len(errors)} do not compile on their own" if errors else "each compiles on its own"))
+    return 1 if errors or not sources else 0
 
 
 if __name__ == "__main__":
