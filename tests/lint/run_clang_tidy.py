@@ -96,8 +96,8 @@ def unit_of(entry: dict, root: Path) -> Unit:
             defines.append(word)
         elif word.startswith("-I"):
             roots.append(f"-I{Path(entry['directory'], word[2:])}")
-        elif word.startswith(("-f", "-W", "-std", "-O", "-m")) and word != "-Winvalid-pch":
-            others.append(word)
+        elif word.startswith(("-f", "-W", "-std", "-m")) and word not in ("-Winvalid-pch", "-fPIC", "-fPIE"):
+            others.append(word)  # without -O and -fPIC, which make no difference here, there are fewer groups
     files = files_in(source)
     language = ["-xc"] if source.suffix == ".c" else ["-xc++"]
     return Unit(source, files, settings_of(files, root), tuple(defines), tuple(roots), tuple(others + language))
@@ -131,11 +131,12 @@ def defines_main(unit: Unit) -> bool:
 
 
 def fits(unit: Unit, group: list[Unit]) -> bool:
-    """A group has the same flags, and no two unity files of one target, because those may use a name twice."""
+    """A group has the same flags, and no two unity files of one target or folder, because those may use a name twice."""
     values = {flag.partition("=")[0]: flag for each in group for flag in each.defines}
     return ((group[0].settings, group[0].others) == (unit.settings, unit.others)
             and all(values.get(flag.partition("=")[0], flag) == flag for flag in unit.defines)
-            and not any(len(each.files) > 1 and each.source.parent == unit.source.parent for each in group)
+            and not any(len(each.files) > 1 and (each.source.parent == unit.source.parent
+                                                 or min(each.files).parent == min(unit.files).parent) for each in group)
             and sum(defines_main(each) for each in [unit, *group]) < 2)
 
 
