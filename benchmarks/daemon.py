@@ -210,11 +210,12 @@ def main():
     }
     single = result["following"]["1 writer, 6,000,000 a second"]
     loaded = answers["under full load"]
+    beyond_health = round(loaded["totals"]["p99_ms"] - loaded["health (yardstick)"]["p99_ms"], 3)
     budgets = [
         ("events followed a second, one busy writer", single["followed_per_second"], ">= 5000000",
          single["followed_per_second"] >= 5_000_000),
         ("events lost then", single["lost"], "== 0", single["lost"] == 0),
-        ("totals under full load, p99 ms", loaded["totals"]["p99_ms"], "<= 2", loaded["totals"]["p99_ms"] <= 2),
+        ("totals under full load, beyond health, p99 ms", beyond_health, "<= 1", beyond_health <= 1),
         ("grouping under full load, p99 ms", loaded["grouping by name"]["p99_ms"], "<= 100",
          loaded["grouping by name"]["p99_ms"] <= 100),
         ("page of 1,000 under full load, beyond a scan of 100 ms, p99 ms", loaded["page of 1,000"]["p99_ms"], "<= 120",

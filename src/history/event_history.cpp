@@ -83,6 +83,20 @@ void EventHistory::follow() {
     }
 }
 
+uint64_t EventHistory::follow_due(uint64_t now_ns) {
+    uint64_t next_ns = UINT64_MAX;
+    for (auto& [number, process] : processes_) {
+        if (!process.is_followed()) {
+            continue;
+        }
+        if (process.next_scan_ns() <= now_ns) {
+            process.plan_next_scan(now_ns, follow(number, process));
+        }
+        next_ns = std::min(next_ns, process.next_scan_ns());
+    }
+    return next_ns;
+}
+
 uint64_t EventHistory::follow(uint32_t number, FollowedProcess& process) {
     uint64_t events = 0;
     {

@@ -53,6 +53,10 @@ public:
     // Reads new events of all processes.
     void follow();
 
+    // Reads new events of the processes whose turn it is: of busy ones often, of idle ones rarely. Returns the time of the next
+    // turn, on the monotonic clock.
+    uint64_t follow_due(uint64_t now_ns);
+
     // Adds a sample of used bytes, and updates the event rates.
     void add_sample(uint64_t monotonic_ns, uint64_t epoch_ns, const census::Figures& figures);
 

@@ -74,6 +74,22 @@ TEST_F(EventHistoryTest, EventsOfAProcessLieBetweenItsStartAndItsEnd) {
     EXPECT_EQ(history.totals().followed, 2u);
 }
 
+TEST_F(EventHistoryTest, AProcessIsFollowedWhenItsTurnComes) {
+    EXPECT_EQ(history.follow_due(kSecondNs), UINT64_MAX) << "nobody is followed";
+    history.add(1, process(7, ProcessSource::segment), Follower::StartPosition::present);
+    uint64_t turn = history.follow_due(kSecondNs);
+    for (int i = 0; i < 10; ++i) {
+        EXPECT_GT(turn, kSecondNs);
+        turn = history.follow_due(turn);
+    }
+    write_allocation(64);
+    EXPECT_EQ(history.follow_due(turn - 1), turn);
+    EXPECT_EQ(history.totals().followed, 0u) << "an idle process is rarely looked at";
+    const uint64_t soon = history.follow_due(turn);
+    EXPECT_EQ(history.totals().followed, 1u);
+    EXPECT_LE(soon - turn, 20'000'000u) << "it is busy now";
+}
+
 TEST_F(EventHistoryTest, ARecordHasTheDevicesOfItsSet) {
     history.add(1, process(7, ProcessSource::segment), Follower::StartPosition::present);
     write_allocation(64);

@@ -28,11 +28,10 @@ uint64_t FollowedProcess::follow(Log& log, census::DeviceIds& device_ids, uint64
 }
 
 void FollowedProcess::add_record(Log& log, RecordType type) {
-    Record record;
+    Record& record = log.add();
     record.process = number_;
     record.type = type;
     record.monotonic_ns = segment::monotonic_now();
-    log.add(record);
     last_sequence_ = log.newest();
 }
 

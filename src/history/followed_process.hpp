@@ -13,6 +13,7 @@
 #include "census/process.hpp"
 #include "history/audit.hpp"
 #include "history/follower.hpp"
+#include "history/pace.hpp"
 
 namespace ttmem::history {
 
@@ -37,6 +38,12 @@ public:
     // Reads new events into the log, about `max_events` at most. Returns how many.
     uint64_t follow(Log& log, census::DeviceIds& device_ids, uint64_t max_events);
 
+    // When it is to be followed next, on the monotonic clock.
+    uint64_t next_scan_ns() const { return next_scan_ns_; }
+    void plan_next_scan(uint64_t now_ns, uint64_t events) {
+        next_scan_ns_ = pace_.next_scan_ns(now_ns, events);
+    }
+
     // Adds a record that no ring contains.
     void add_record(Log& log, RecordType type);
 
@@ -60,6 +67,8 @@ private:
     std::vector<std::optional<census::NumberedDevice>>
         devices_;  // by entry of the device table of the process
     bool has_defect_ = false;
+    Pace pace_;
+    uint64_t next_scan_ns_ = 0;
     uint64_t last_sequence_ = 0;
 };
 

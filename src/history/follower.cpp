@@ -35,8 +35,6 @@ uint64_t Follower::follow(const segment::Reader& reader, Log& log, uint64_t most
     const uint64_t lost_before = lost();
     const uint64_t followed_before = followed();
     const segment::Clock clock = reader.clock();
-    Record record;
-    record.process = process_;
     uint64_t sets_seen_at = 0;  // ticks of the newest event for which the sets were read
     reader.follow(
         cursor_,
@@ -45,26 +43,26 @@ uint64_t Follower::follow(const segment::Reader& reader, Log& log, uint64_t most
             if (!type) {
                 return;
             }
-            record.set = sets_.find(event.set, event.ticks);
-            if ((record.set == 0 || event.type == segment::EventType::open_set) &&
-                event.ticks > sets_seen_at) {
+            uint32_t set = sets_.find(event.set, event.ticks);
+            if ((set == 0 || event.type == segment::EventType::open_set) && event.ticks > sets_seen_at) {
                 sets_.update(reader);
                 sets_seen_at = event.ticks;
-                record.set = sets_.find(event.set, event.ticks);
+                set = sets_.find(event.set, event.ticks);
             }
+            Record& record = log.add();
+            record.process = process_;
+            record.set = set;
             record.type = *type;
             record.monotonic_ns = clock.monotonic_ns(event.ticks);
             record.event = event;
-            log.add(record);
         },
         most);
     if (lost() != lost_before) {
-        Record gap;
+        Record& gap = log.add();
         gap.process = process_;
         gap.type = RecordType::gap;
         gap.monotonic_ns = segment::monotonic_now();
         gap.count = lost() - lost_before;
-        log.add(gap);
     }
     return followed() - followed_before;
 }

@@ -88,7 +88,7 @@ TEST(Log, KeepsTheNewestAndCountsTheRest) {
     Log log(4);
     EXPECT_EQ(log.at(1), nullptr);
     for (int i = 0; i < 6; ++i) {
-        log.add({});
+        log.add();
     }
     EXPECT_EQ(log.oldest(), 3u);
     EXPECT_EQ(log.newest(), 6u);

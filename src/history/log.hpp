@@ -16,11 +16,13 @@ class Log {
 public:
     explicit Log(size_t capacity) : records_(capacity) {}
 
-    // Assigns the next sequence number to the record.
-    void add(const Record& record) {
-        Record& kept = records_[++newest_ % records_.size()];
-        kept = record;
-        kept.sequence = newest_;
+    // A new record with the next sequence number. The caller fills in the rest: a copy would cost more than all else.
+    Record& add() {
+        place_ = place_ + 1 == records_.size() ? 0 : place_ + 1;
+        Record& kept = records_[place_];
+        kept = Record();
+        kept.sequence = ++newest_;
+        return kept;
     }
 
     uint64_t newest() const { return newest_; }
@@ -28,11 +30,16 @@ public:
 
     // The record with that number, or null if it does not exist or was dropped.
     const Record* at(uint64_t sequence) const {
-        return sequence < oldest() || sequence > newest_ ? nullptr : &records_[sequence % records_.size()];
+        if (sequence < oldest() || sequence > newest_) {
+            return nullptr;
+        }
+        const uint64_t back = newest_ - sequence;
+        return &records_[back <= place_ ? place_ - back : place_ + records_.size() - back];
     }
 
 private:
     std::vector<Record> records_;
+    size_t place_ = 0;  // of the newest record
     uint64_t newest_ = 0;
 };
 

@@ -7,8 +7,8 @@
 
 namespace ttmem::history {
 
-// The wait before the next scan of the rings. It aims at some thousand events per scan, and doubles after each scan that
-// found none. Polling without a wait would triple the cost of an event for its writer.
+// When the rings of a process are scanned next. The wait aims at some thousand events per scan, and doubles after each scan
+// that found none. Polling without a wait would triple the cost of an event for its writer.
 class Pace {
 public:
     using Milliseconds = std::chrono::milliseconds;
@@ -28,7 +28,19 @@ public:
         return wait_;
     }
 
+    // The time of the next scan, after one that found so many events. Processes without a hurry are scanned at the same times,
+    // so that the thread wakes rarely.
+    uint64_t next_scan_ns(uint64_t now_ns, uint64_t events) {
+        const Milliseconds wait = after(events);
+        const uint64_t next_ns = now_ns + nanoseconds(wait);
+        return wait < kLongestBusy ? next_ns : next_ns - next_ns % nanoseconds(kLongestBusy);
+    }
+
 private:
+    static constexpr uint64_t nanoseconds(std::chrono::nanoseconds time) {
+        return static_cast<uint64_t>(time.count());
+    }
+
     Milliseconds wait_ = kShortest;
 };
 

@@ -26,5 +26,17 @@ TEST(Pace, BusyAimsAtSomeThousandEventsPerScan) {
     EXPECT_EQ(pace.after(1000).count(), 10);
 }
 
+TEST(Pace, ScansWithoutAHurryCoincide) {
+    constexpr uint64_t kMs = 1'000'000;
+    Pace few;
+    EXPECT_EQ(few.next_scan_ns(1'000'003 * kMs, 1), 1'000'020 * kMs);
+    EXPECT_EQ(few.next_scan_ns(1'000'020 * kMs, 0), 1'000'060 * kMs);
+    Pace other;
+    other.after(1);
+    EXPECT_EQ(other.next_scan_ns(1'000'021 * kMs, 0), 1'000'060 * kMs);
+    Pace many;
+    EXPECT_EQ(many.next_scan_ns(1'000'003 * kMs, UINT64_MAX), 1'000'008 * kMs);
+}
+
 }  // namespace
 }  // namespace ttmem::history

@@ -27,17 +27,22 @@ Moment Clock::now(ClockKind kind) {
     return moment;
 }
 
+Clock::Clock(ClockKind kind, Moment then, Moment now) : kind_(kind), now_(now) {
+    if (then.ticks < now.ticks && then.monotonic_ns <= now.monotonic_ns) {
+        ns_per_tick_ = static_cast<long double>(now.monotonic_ns - then.monotonic_ns) /
+                       static_cast<long double>(now.ticks - then.ticks);
+    }
+}
+
 uint64_t Clock::monotonic_ns(uint64_t ticks) const {
     if (kind_ == ClockKind::monotonic_ns) {
         return std::min(ticks, now_.monotonic_ns);
     }
-    if (ticks >= now_.ticks || then_.ticks >= now_.ticks || then_.monotonic_ns > now_.monotonic_ns) {
+    if (ticks >= now_.ticks) {
         return now_.monotonic_ns;
     }
     // Backwards from now, so that young events are the precise ones.
-    const auto rate = static_cast<long double>(now_.monotonic_ns - then_.monotonic_ns) /
-                      static_cast<long double>(now_.ticks - then_.ticks);
-    const auto age = static_cast<long double>(now_.ticks - ticks) * rate;
+    const auto age = static_cast<long double>(now_.ticks - ticks) * ns_per_tick_;
     return age >= static_cast<long double>(now_.monotonic_ns)
                ? 0
                : now_.monotonic_ns - static_cast<uint64_t>(age);

@@ -18,7 +18,7 @@ struct Moment {
 class Clock {
 public:
     // `then` comes from a segment, and may be anything; `now` is this host's.
-    Clock(ClockKind kind, Moment then, Moment now) : kind_(kind), then_(then), now_(now) {}
+    Clock(ClockKind kind, Moment then, Moment now);
 
     // Both clocks of this host, read together.
     static Moment now(ClockKind kind);
@@ -30,8 +30,8 @@ public:
 
 private:
     ClockKind kind_;
-    Moment then_;
     Moment now_;
+    long double ns_per_tick_ = 0;  // 0: no ticks before now have a time
 };
 
 inline uint64_t monotonic_now() { return Clock::now(ClockKind::monotonic_ns).monotonic_ns; }

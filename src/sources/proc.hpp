@@ -38,7 +38,8 @@ public:
     // Whether the target of a link is that file.
     bool refers_to(const std::string& path, dev_t device, ino_t inode) const;
 
-    // The user of the process according to the kernel, at little cost. Root for a process that may not be dumped.
+    // The effective user of the process, at little cost: the kernel reports it as the owner of the folder, though not of
+    // the files in it.
     std::optional<uint32_t> owner() const;
 
     // Passes each line of a file to `take` until it returns false. Returns false if the file can't be read to its end.

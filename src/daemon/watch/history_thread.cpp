@@ -10,6 +10,7 @@
 
 #include "base/time.hpp"
 #include "census/scan_shares.hpp"
+#include "history/pace.hpp"
 
 namespace ttmem::daemon {
 
@@ -78,14 +79,15 @@ void HistoryThread::tick() {
     if (stopping_) {
         return;
     }
-    const uint64_t before = history_.log().newest();
-    history_.follow();
-    const uint64_t records = history_.log().newest() - before;
+    const uint64_t next_ns = history_.follow_due(segment::monotonic_now());
     write_event_log();
     sample();
     audit();
     history_.forget_ended();
-    timer_.expires_after(pace_.after(records));
+    const uint64_t now_ns = segment::monotonic_now();
+    timer_.expires_after(std::clamp<std::chrono::nanoseconds>(
+        std::chrono::nanoseconds(std::min<uint64_t>(next_ns - std::min(next_ns, now_ns), kSecond)),
+        history::Pace::kShortest, history::Pace::kLongest));
     timer_.async_wait([this](boost::system::error_code error) {
         if (!error) {
             tick();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Writes the history on its own thread: follows all attached processes, samples used bytes once per second and those of names every ten seconds, audits one
-// ledger per second, and writes the event log.
+// Writes the history on its own thread: follows all attached processes, samples used bytes once per second and those of names
+// every ten seconds, audits one ledger per second, and writes the event log.
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/steady_timer.hpp>
@@ -11,7 +11,6 @@
 #include "daemon/log/event_log.hpp"
 #include "daemon/watch/process_table.hpp"
 #include "history/event_history.hpp"
-#include "history/pace.hpp"
 
 namespace ttmem::daemon {
 
@@ -42,7 +41,6 @@ private:
     const ProcessTable& process_table_;
     EventLog& event_log_;
     boost::asio::steady_timer timer_;
-    history::Pace pace_;
     bool stopping_ = false;
     uint64_t written_ = 0;  // sequence number of the newest record in the event log
     uint64_t next_sample_ns_ = 0;

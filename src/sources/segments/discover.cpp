@@ -56,19 +56,20 @@ base::Expected<segment::Reader> read_segment(const base::Descriptor& located) {
     return segment::Reader::open(std::move(file));
 }
 
-// The folder that lists the descriptors of a process. If the main thread has ended, its own folder is empty while other
-// threads live.
-std::string descriptor_folder(const ProcessFolder& folder) {
-    if (!folder.numbers_in("fd").empty()) {
-        return "fd";
-    }
+struct OpenDescriptors {
+    std::string folder;
+    std::vector<uint32_t> numbers;
+};
+
+// If the main thread has ended, its own folder is empty while other threads live.
+OpenDescriptors descriptors_of_threads(const ProcessFolder& folder) {
     for (const uint32_t thread : folder.numbers_in("task")) {
         std::string path = "task/" + std::to_string(thread) + "/fd";
-        if (!folder.numbers_in(path).empty()) {
-            return path;
+        if (auto numbers = folder.numbers_in(path); !numbers.empty()) {
+            return {std::move(path), std::move(numbers)};
         }
     }
-    return "fd";
+    return {};
 }
 
 // Whether a process has a segment in its memory that it may write to. True if that can't be found out.
@@ -84,12 +85,9 @@ bool has_segment_in_memory(const ProcessFolder& folder) {
     return found || !is_read || !has_memory;
 }
 
-// False for a kernel thread and for a process that has ended and waits for its parent.
-bool has_user_memory(const ProcessFolder& folder) {
+bool is_kernel_thread(const std::string& stat) {
     constexpr uint64_t kKernelThread = 0x00200000;  // PF_KTHREAD of the kernel
-    const auto stat = folder.read("stat");
-    return stat && base::stat_state(stat->data(), stat->size()) != 'Z' &&
-           (base::stat_number(stat->data(), stat->size(), base::StatField::flags) & kKernelThread) == 0;
+    return (base::stat_number(stat.data(), stat.size(), base::StatField::flags) & kKernelThread) != 0;
 }
 
 class SegmentSearch {
@@ -101,19 +99,26 @@ public:
         if (!folder) {
             return;
         }
-        const std::string descriptors = descriptor_folder(*folder);
-        const std::vector<uint32_t> numbers = folder->numbers_in(descriptors);
-        if (numbers.empty() && folder->is_denied("fd") && has_user_memory(*folder)) {
-            found_.unread.push_back(pid);
-            return;
+        OpenDescriptors open{"fd", folder->numbers_in("fd")};
+        if (open.numbers.empty()) {
+            const std::string stat = folder->read("stat").value_or("");
+            const bool has_ended = base::stat_state(stat.data(), stat.size()) == 'Z';  // its main thread
+            if (stat.empty() || is_kernel_thread(stat)) {
+                return;
+            }
+            if (!has_ended && folder->is_denied("fd")) {
+                found_.unread.push_back(pid);
+                return;
+            }
+            open = descriptors_of_threads(*folder);
         }
-        if (numbers.size() > kManyDescriptors && !has_segment_in_memory(*folder)) {
+        if (open.numbers.size() > kManyDescriptors && !has_segment_in_memory(*folder)) {
             return;
         }
         std::optional<SegmentHolder> holder;
         size_t seen = 0;
-        for (const uint32_t number : numbers) {
-            const std::string path = descriptors + "/" + std::to_string(number);
+        for (const uint32_t number : open.numbers) {
+            const std::string path = open.folder + "/" + std::to_string(number);
             // A process with read-only access is a reader, and may hold the segments of the whole host.
             if (folder->read_link(path) != link_of_segment() || folder->is_read_only(path)) {
                 continue;
@@ -122,10 +127,17 @@ public:
                 found_.omissions.push_back({pid, census::Reason::too_many_segments});
                 return;
             }
+            const base::Descriptor located = folder->locate(path);
+            struct stat info {};
+            // Most are known. To identify a process costs more than all the rest.
+            if (!located || !is_named_like_a_segment(located, info) ||
+                known_.contains({info.st_dev, info.st_ino})) {
+                continue;
+            }
             if (!holder && !(holder = identify(pid, *folder))) {
                 return;
             }
-            scan_file(*holder, folder->locate(path));
+            add_file(*holder, located, info);
         }
     }
 
@@ -163,15 +175,8 @@ private:
                         : std::nullopt;
     }
 
-    void scan_file(const SegmentHolder& holder, const base::Descriptor& located) {
-        struct stat info {};
-        if (!located || !is_named_like_a_segment(located, info)) {
-            return;
-        }
+    void add_file(const SegmentHolder& holder, const base::Descriptor& located, const struct stat& info) {
         const FileId id{info.st_dev, info.st_ino};
-        if (known_.contains(id)) {
-            return;
-        }
         const auto [place, is_new] = files_.try_emplace(id);
         File& file = place->second;
         if (is_new) {
@@ -206,26 +211,11 @@ private:
 
 }  // namespace
 
-namespace {
-
-// The user whose time a scan of the process takes. A folder that belongs to root may be that of a process which may not be
-// dumped.
-std::optional<uint32_t> user_of(const Proc& proc, uint32_t pid) {
-    const auto folder = proc.open(pid);
-    const auto owner = folder ? folder->owner() : std::nullopt;
-    if (owner != 0) {
-        return owner;
-    }
-    const auto credentials = proc.credentials(*folder);
-    return credentials ? std::optional(credentials->uid) : std::nullopt;
-}
-
-}  // namespace
-
 FoundSegments Discovery::scan(const std::set<FileId>& known) {
     std::map<uint32_t, std::vector<uint32_t>> pids_by_user;
     for (const uint32_t pid : proc_.pids()) {
-        if (const auto user = user_of(proc_, pid)) {
+        const auto folder = proc_.open(pid);
+        if (const auto user = folder ? folder->owner() : std::nullopt) {
             pids_by_user[*user].push_back(pid);
         }
     }
