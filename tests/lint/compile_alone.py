@@ -25,7 +25,7 @@ from pathlib import Path
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*(include|if|ifdef|ifndef)\b(?:[ \t]*(?:"([^"]+)"|<([^>]+)>))?|^[ \t]*#[ \t]*endif', re.MULTILINE)
 
 # Rough seconds to parse a header, by the beginning of its name; any other header of the system takes less.
-WEIGHTS = {"boost/": 2.0, "CLI/": 2.0, "nlohmann/": 1.2, "toml++/": 1.5, "prometheus/": 0.8, "fmt/": 0.5, "tl/": 0.2,
+WEIGHTS = {"boost/": 2.0, "CLI/": 2.0, "nlohmann/": 1.2, "toml++/": 1.5, "fmt/": 0.5, "tl/": 0.2,
            "filesystem": 0.3, "functional": 0.2, "algorithm": 0.3, "chrono": 0.3, "regex": 0.5, "string": 0.2}
 OTHER_WEIGHT = 0.05
 WORTH_IT = 6.0  # seconds that a precompiled header must save
