@@ -27,7 +27,7 @@ MADE = os.path.join(BUILD, "package-test", "made")
 HOST_FILES = {"libc.so.6", "libm.so.6", "libgcc_s.so.1", "ld-linux-x86-64.so.2"}
 # The versions that the oldest of the hosts has. An observer goes into a process that has loaded libstdc++ already.
 NEWEST = {"GLIBC": (2, 34), "GLIBCXX": (3, 4, 29), "CXXABI": (1, 3, 13)}
-IN_ROOT = "/home/a user/ttmem"
+IN_ROOT = "/opt/a user/ttmem"
 
 
 def archive() -> str:
@@ -129,7 +129,7 @@ class Root:
         self.folder = tempfile.TemporaryDirectory(prefix="ttmem-bare-root-")
         self.path = self.folder.name
         os.chmod(self.path, 0o755)
-        for place, mode in (("proc", 0o755), ("tmp", 0o1777), ("dev", 0o755), ("home", 0o755)):
+        for place, mode in (("proc", 0o755), ("tmp", 0o1777), ("dev", 0o755), ("opt", 0o755)):
             os.mkdir(self.at(place))
             os.chmod(self.at(place), mode)
         os.mknod(self.at("dev/null"), stat.S_IFCHR | 0o666, os.makedev(1, 3))
@@ -287,9 +287,9 @@ class RootWithRuntime(unittest.TestCase):
         root = Root(*more)
         self.addCleanup(root.close)
         for path in (program, library):
-            shutil.copy(path, root.at("/home"))
-        library = "/home/" + os.path.basename(library)
-        text = root.run("ttmem", "run", "--", "/home/observer_release", library, "--truth", "/tmp/truth")
+            shutil.copy(path, root.at("/opt"))
+        library = "/opt/" + os.path.basename(library)
+        text = root.run("ttmem", "run", "--", "/opt/observer_release", library, "--truth", "/tmp/truth")
         self.assertRegex(text, r"; 1 process tracked, figures exact")
         self.assertRegex(text, r"(?m)^ +0 +\S+ +[1-9][0-9.]* [KMG]iB ")
         self.assertRegex(root.run("ttmem", "doctor", library, status=1), r"observer +ok +it fits: .*/any\.so")
