@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# The Debian package, made by CPack ('./dev package'). It has everything that 'cmake --install' installs, and the component
-# "service" with files that belong to the system and not to a prefix.
+# The packages, made by CPack ('./dev package'): a Debian package, and an archive that runs from any folder. Both have everything
+# that 'cmake --install' installs. The Debian package also has the component "service", files that belong to the system and not
+# to a prefix.
 
 set(packaging "${PROJECT_SOURCE_DIR}/packaging")
 
@@ -24,11 +25,18 @@ install(FILES README.md CHANGELOG.md TYPE DOC)
 install(FILES LICENSE TYPE DOC RENAME copyright)
 install(DIRECTORY "${packaging}/prometheus" "${packaging}/grafana" DESTINATION "${CMAKE_INSTALL_DATADIR}/ttmem" OPTIONAL)
 
-set(CPACK_GENERATOR DEB)
-set(CPACK_INSTALL_CMAKE_PROJECTS
-    "${CMAKE_BINARY_DIR};${PROJECT_NAME};ALL;/"
-    "${CMAKE_BINARY_DIR};${PROJECT_NAME};service;/")
-set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
+# For hosts that do not know the user's terminal: the types of Debian's ncurses-base.
+install(DIRECTORY /lib/terminfo/ DESTINATION "${CMAKE_INSTALL_DATADIR}/ttmem/terminfo")
+
+# The terms of what is linked into the programs.
+foreach(library IN ITEMS libboost1.81-dev libcli11-dev libexpected-dev libfmt-dev libncurses-dev libstdc++-12-dev
+        libtomlplusplus-dev nlohmann-json3-dev)
+    install(FILES "/usr/share/doc/${library}/copyright" DESTINATION "${CMAKE_INSTALL_DOCDIR}/libraries" RENAME "${library}")
+endforeach()
+
+set(CPACK_GENERATOR DEB TZST)
+set(CPACK_TTMEM_BUILD_FOLDER "${CMAKE_BINARY_DIR}")  # for the next file
+set(CPACK_PROJECT_CONFIG_FILE "${PROJECT_SOURCE_DIR}/cmake/TtmemGenerators.cmake")
 set(CPACK_INSTALL_DEFAULT_DIRECTORY_PERMISSIONS
     OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
 set(CPACK_STRIP_FILES ON)
@@ -36,14 +44,15 @@ set(CPACK_PACKAGE_CONTACT "ttmem <root@localhost>")
 set(CPACK_PACKAGE_DESCRIPTION
     "Each process that uses a Tenstorrent device records its allocations in its own shared memory. ttmem reads it; the daemon
 ttmemd keeps history, detects processes that die, and serves an API. Contains the programs, the client library with its
-headers, a simulated runtime and the daemon's service.")
+headers, the observer of unmodified programs, a simulated runtime and the daemon's service.")
+string(TOLOWER "${CMAKE_SYSTEM_NAME}-${CMAKE_SYSTEM_PROCESSOR}" system)
+set(CPACK_PACKAGE_FILE_NAME "ttmem-${PROJECT_VERSION}-${system}")
 
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION utils)
-# Dependencies are read from the programs. Our own libraries are part of this package.
-set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
-set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS "${CMAKE_LIBRARY_OUTPUT_DIRECTORY}")
-set(CPACK_DEBIAN_PACKAGE_DEPENDS "passwd")
+# Not read from the programs: an observer also needs libstdc++, which the program that it observes has loaded already.
+# tests/package/portable_test.py compares both lines with the programs.
+set(CPACK_DEBIAN_PACKAGE_DEPENDS "libc6 (>= 2.34), libgcc-s1")
 set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
 set(CPACK_DEBIAN_PACKAGE_CONTROL_EXTRA
     "${packaging}/debian/conffiles"

@@ -27,15 +27,13 @@ set(TTMEM_PACKAGES
     "boost|Boost|Boost::headers"
     "cli11|CLI11|CLI11::CLI11"
     "expected|tl-expected|tl::expected"
-    "fmt|fmt|fmt::fmt"
+    "fmt|fmt|fmt::fmt-header-only"
     "gmock|GTest|GTest::gmock"
     "gmock_main|GTest|GTest::gmock_main"
     "gtest|GTest|GTest::gtest"
     "json|nlohmann_json|nlohmann_json::nlohmann_json"
-    "prometheus|prometheus-cpp|prometheus-cpp::core"
     "rapidcheck|rapidcheck|rapidcheck"
-    "threads|Threads|Threads::Threads"
-    "tomlplusplus|tomlplusplus|tomlplusplus::tomlplusplus")
+    "threads|Threads|Threads::Threads")
 
 # Sets <result> to the CMake targets for the given names.
 function(ttmem_resolve_libraries result)
@@ -100,6 +98,15 @@ function(ttmem_library name)
     endif()
 endfunction()
 
+# A program needs libc and libgcc_s of its host and nothing else, so that one build runs on every host (docs/DEPLOY.md). The
+# unused parts of the C++ runtime are left out, because some need a newer libc than the rest: std::random_device, for example.
+# A sanitizer needs the shared C++ runtime.
+function(ttmem_link_cxx_runtime target)
+    if(NOT TTMEM_SANITIZE)
+        target_link_options(${target} PRIVATE -static-libstdc++ -Wl,--gc-sections)
+    endif()
+endfunction()
+
 # What './dev run' builds.
 add_custom_target(programs)
 function(ttmem_program name)
@@ -109,9 +116,7 @@ function(ttmem_program name)
     ttmem_include_roots(${name} PRIVATE)
     target_link_libraries(${name} PRIVATE ${libs})
     ttmem_compile_together(${name})
-    # The same run path in the build tree and installed. If they differ, CMake pads with colons, and an empty entry of a run
-    # path means the current folder.
-    set_target_properties(${name} PROPERTIES BUILD_WITH_INSTALL_RPATH ON INSTALL_RPATH "$ORIGIN/../lib")
+    ttmem_link_cxx_runtime(${name})
     install(TARGETS ${name} RUNTIME)
     add_dependencies(programs ${name})
 endfunction()
@@ -133,6 +138,13 @@ endfunction()
 if(TTMEM_BUILD_TESTS)
     add_custom_target(ttmem_tests)
 endif()
+
+# A library that tests and benchmarks use, and no program.
+function(ttmem_only_for_tests target)
+    if(NOT TTMEM_BUILD_TESTS)
+        set_target_properties(${target} PROPERTIES EXCLUDE_FROM_ALL ON)
+    endif()
+endfunction()
 
 # Name the program in the test's DEPENDS.
 function(ttmem_test_program name)

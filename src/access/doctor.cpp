@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -150,6 +151,15 @@ Finding about_daemon(Facts& facts) {
                 " and tracks " + view::format_count(daemon->view.processes, "process", "processes")};
 }
 
+// The Debian package installs one, the archive does not.
+bool has_service() {
+    constexpr std::array<const char*, 2> kFolders = {"/usr/lib/systemd/system", "/etc/systemd/system"};
+    return std::any_of(kFolders.begin(), kFolders.end(), [](const char* folder) {
+        const std::string unit = sources::HostReader::standard_root() + folder + "/ttmemd.service";
+        return ::access(unit.c_str(), F_OK) == 0;
+    });
+}
+
 void choose_next(const Facts& facts, view::DoctorView& view) {
     if (facts.unfitting && !facts.fitting) {
         view.next =
@@ -158,9 +168,12 @@ void choose_next(const Facts& facts, view::DoctorView& view) {
     } else if (!facts.driver && facts.libraries.empty()) {
         view.next = "ttmem demo";
         view.next_why = "to try ttmem without an accelerator";
-    } else if (facts.driver && !facts.has_daemon) {
+    } else if (facts.driver && !facts.has_daemon && has_service()) {
         view.next = "systemctl start ttmemd";
         view.next_why = "for history, post-mortems and the processes of all users";
+    } else if (facts.driver && !facts.has_daemon) {
+        view.next = "ttmemd &";
+        view.next_why = "for history and post-mortems of your own processes, as no service is installed";
     } else if (facts.untracked != 0) {
         view.next = "ttmem run -- python3 model.py";
         view.next_why = "with a program that reports nothing ('ttmem ps' lists those that run)";

@@ -88,6 +88,29 @@ TEST_F(ServiceNotifierTest, IgnoresTheWatchdogOfAnotherProcess) {
     EXPECT_EQ(next_message(), std::nullopt);
 }
 
+TEST_F(ServiceNotifierTest, IgnoresATimeoutThatIsNoNumber) {
+    setenv("WATCHDOG_USEC", "3000x", 1);
+    ServiceNotifier notifier(loop_);
+    notifier.ready();
+    EXPECT_EQ(next_message(), "READY=1");
+    EXPECT_EQ(next_message(), std::nullopt);
+}
+
+TEST_F(ServiceNotifierTest, FindsASocketByItsPath) {
+    const std::string path = testing::TempDir() + "ttmem-notify-test-" + std::to_string(getpid());
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    ASSERT_LT(path.size(), sizeof address.sun_path);
+    std::memcpy(address.sun_path, path.data(), path.size());
+    manager_ = base::Descriptor(socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+    ASSERT_EQ(bind(manager_.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+    setenv("NOTIFY_SOCKET", path.c_str(), 1);
+    ServiceNotifier notifier(loop_);
+    notifier.ready();
+    EXPECT_EQ(next_message(), "READY=1");
+    unlink(path.c_str());
+}
+
 TEST_F(ServiceNotifierTest, DoesNothingWithoutAManager) {
     unsetenv("NOTIFY_SOCKET");
     ServiceNotifier notifier(loop_);

@@ -23,7 +23,7 @@ using sim::testing::add_up;
 using sim::testing::PausedScenario;
 using sim::testing::SegmentBytes;
 
-const std::string kProgram = std::string(TTMEM_BIN_DIR) + "/ttmem-sim";
+const std::string kProgram = std::string(TTMEM_TEST_BIN_DIR) + "/ttmem-sim";
 std::vector<std::string> observed_by(const std::string& library) {
     return {"TTMEM_SIM_REPORTING=0", "LD_PRELOAD=" + test::preload_name_of(library)};
 }

@@ -11,9 +11,12 @@
 
 #include <array>
 #include <clocale>
+#include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 #include "base/environment.hpp"
@@ -85,6 +88,22 @@ void remove_crash_restore() {
     for (const int number : kCrashes) {
         signal(number, SIG_DFL);
     }
+}
+
+// ncurses searches the places of the system. Only a type that it does not find there is searched in the folder that is
+// installed with this program.
+bool start_ncurses() {
+    if (newterm(nullptr, stdout, stdin) != nullptr) {
+        return true;
+    }
+    std::error_code problem;
+    const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", problem);
+    std::string folders = program.parent_path().parent_path() / "share/ttmem/terminfo";
+    if (const char* own = base::environment("TERMINFO_DIRS")) {
+        folders = own + (":" + folders);
+    }
+    setenv("TERMINFO_DIRS", folders.c_str(), 1);
+    return newterm(nullptr, stdout, stdin) != nullptr;
 }
 
 bool wants_colour() { return base::environment("NO_COLOR") == nullptr && has_colors(); }
@@ -206,7 +225,7 @@ base::Expected<Terminal> Terminal::open() {
     termios settings{};
     tcgetattr(STDIN_FILENO, &settings);
     set_escdelay(25);
-    if (newterm(nullptr, stdout, stdin) == nullptr) {
+    if (!start_ncurses()) {
         const char* name = base::environment("TERM");
         return base::error(Error::Code::refused, std::string("unknown terminal type (TERM is '") +
                                                      (name == nullptr ? "" : name) + "'; try TERM=xterm)");

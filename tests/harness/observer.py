@@ -8,10 +8,11 @@ import subprocess
 import sys
 import tempfile
 
-from harness.programs import LIB, ROOT, clean_environment
+from harness.programs import LIB, ROOT, TEST_BIN, clean_environment
 
 OBSERVER = os.path.join(LIB, "libttmem_observer.so")
 OBSERVERS = os.path.join(LIB, "ttmem-observer")
+SIMULATOR = os.path.join(TEST_BIN, "ttmem-sim")  # with shared libraries: the installed one has nothing to preload before
 PYTHON_SCENARIO = [sys.executable, os.path.join(ROOT, "sim/testing/run_scenario.py"), LIB]
 
 

@@ -27,7 +27,7 @@ CLANG = "clang++-14"
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*(include|if|ifdef|ifndef)\b(?:[ \t]*(?:"([^"]+)"|<([^>]+)>))?|^[ \t]*#[ \t]*endif', re.MULTILINE)
 
 # Rough seconds to parse a header, by the beginning of its name; any other header takes less.
-WEIGHTS = {"boost/": 1.5, "CLI/": 1.5, "nlohmann/": 1.0, "toml++/": 1.2, "prometheus/": 0.5, "fmt/": 0.4, "tl/": 0.1,
+WEIGHTS = {"boost/": 1.5, "CLI/": 1.5, "nlohmann/": 1.0, "toml++/": 1.2, "fmt/": 0.4, "tl/": 0.1,
            "filesystem": 0.2, "functional": 0.2, "algorithm": 0.2, "chrono": 0.2, "regex": 0.4, "string": 0.2}
 OTHER_WEIGHT = 0.03
 WORTH_IT = 1.5  # seconds that a precompiled header must save

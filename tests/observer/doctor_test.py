@@ -68,6 +68,8 @@ class Doctor(unittest.TestCase):
 
     def test_without_a_daemon_the_next_command_starts_it(self):
         tree = self.with_driver("n300")
+        self.assertEqual(self.examine(TTMEM_HOST_ROOT=tree.root)["next"], "ttmemd &")
+        tree.write(tree.path("usr/lib/systemd/system", "ttmemd.service"), "")
         self.assertEqual(self.examine(TTMEM_HOST_ROOT=tree.root)["next"], "systemctl start ttmemd")
 
     def test_an_observer_that_fits_is_named(self):

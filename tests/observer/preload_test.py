@@ -12,9 +12,9 @@ import sys
 import tempfile
 import unittest
 
-from harness.observer import OBSERVED, OBSERVER, OBSERVERS, PYTHON_SCENARIO, UNOBSERVED, call, preloadable
+from harness.observer import OBSERVED, OBSERVER, OBSERVERS, PYTHON_SCENARIO, SIMULATOR, UNOBSERVED, call, preloadable
 from harness.processes import segments_of
-from harness.programs import LIB, SIMULATOR, TEST_BIN
+from harness.programs import LIB, TEST_BIN
 
 HOLD = ["--pause-at", "end"]
 

@@ -15,9 +15,9 @@ import tempfile
 import unittest
 
 from harness import pseudo_terminal
-from harness.observer import PYTHON_SCENARIO, UNOBSERVED, call
+from harness.observer import PYTHON_SCENARIO, SIMULATOR, UNOBSERVED, call
 from harness.processes import children_of
-from harness.programs import LIB, SIMULATOR, TTMEM
+from harness.programs import LIB, TTMEM
 
 UNMODIFIED = UNOBSERVED | {"TTMEM_SIM_REPORTING": "0", "TTMEM_RUNTIME_DIR": "/nonexistent"}
 

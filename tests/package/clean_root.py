@@ -42,9 +42,10 @@ def require_means():
         raise NotPossible("debootstrap is not installed")
 
 
-def make_base(base: str, archives: str):
+def make_base(base: str, archives: str, release: str | None):
     """Leaves a complete base or none."""
-    release, mirror = release_and_mirror()
+    own_release, mirror = release_and_mirror()
+    release = release or own_release
     unfinished = base + ".unfinished"
     shutil.rmtree(unfinished, ignore_errors=True)
     os.makedirs(archives, exist_ok=True)
@@ -80,16 +81,16 @@ def path_without_spaces(folder: str) -> str:
 
 
 class CleanRoot:
-    """Needs its own mount namespace, which removes the mounts."""
+    """Needs its own mount namespace, which removes the mounts. Without the name of a release it is that of this machine."""
 
-    def __init__(self, folder: str, *more_packages: str):
+    def __init__(self, folder: str, *more_packages: str, release: str | None = None):
         require_means()
-        folder = path_without_spaces(folder)
+        folder = os.path.join(path_without_spaces(folder), release or "")
         name = "-".join(["", *more_packages])
         base, self.path = os.path.join(folder, "base"), os.path.join(folder, "root" + name)
         self.archives = os.path.join(folder, "archives")
         if not os.path.isdir(base):
-            make_base(base, self.archives)
+            make_base(base, self.archives, release)
         self.remove()
         if more_packages and os.path.isdir(base + name):
             base += name

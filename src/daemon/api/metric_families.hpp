@@ -1,36 +1,47 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Builds the metric families of metrics.cpp. A family without series still has its HELP and TYPE lines, so that authors of queries
-// find every name.
-
-#include <prometheus/metric_family.h>
+// Metric families, and their text in the exposition format of Prometheus. A family without series still has its HELP and TYPE
+// lines, so that authors of queries find every name.
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "census/figures.hpp"
 
 namespace ttmem::daemon {
 
-using Family = prometheus::MetricFamily;
+enum class MetricType : bool { gauge, counter };
+
+using Labels = std::vector<std::pair<std::string, std::string>>;
+
+struct MetricSeries {
+    Labels labels;
+    double value = 0;
+};
+
+struct Family {
+    std::string name;
+    std::string help;
+    MetricType type = MetricType::gauge;
+    std::vector<MetricSeries> series;
+};
 using Families = std::vector<Family>;
-using Labels = std::vector<prometheus::ClientMetric::Label>;
 
 inline Family gauge(std::string name, std::string help) {
-    return {std::move(name), std::move(help), prometheus::MetricType::Gauge, {}};
+    return {std::move(name), std::move(help), MetricType::gauge, {}};
 }
 inline Family counter(std::string name, std::string help) {
-    return {std::move(name), std::move(help), prometheus::MetricType::Counter, {}};
+    return {std::move(name), std::move(help), MetricType::counter, {}};
 }
 
 template <class Number>
 void add(Family& family, Labels labels, Number value) {
-    prometheus::ClientMetric& metric = family.metric.emplace_back();
-    metric.label = std::move(labels);
-    (family.type == prometheus::MetricType::Counter ? metric.counter.value : metric.gauge.value) =
-        static_cast<double>(value);
+    family.series.push_back({std::move(labels), static_cast<double>(value)});
 }
+
+std::string to_text(const Families& families);
 
 // Memory figures of devices, and telemetry of the driver.
 void add_memory(Families& families, const std::vector<census::DeviceFigures>& devices);

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/api/metrics.hpp"
 
-#include <prometheus/text_serializer.h>
-
 #include <algorithm>
 #include <map>
 #include <set>
@@ -194,7 +192,7 @@ std::string to_metrics(const Readings& readings, ProcessSeries processes) {
     if (processes == ProcessSeries::yes) {
         add_process_series(families, readings.figures.processes);
     }
-    return prometheus::TextSerializer().Serialize(families);
+    return to_text(families);
 }
 
 }  // namespace ttmem::daemon
