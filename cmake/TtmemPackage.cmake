@@ -24,6 +24,8 @@ install(FILES README.md CHANGELOG.md TYPE DOC)
 install(FILES LICENSE TYPE DOC RENAME copyright)
 install(DIRECTORY "${packaging}/prometheus" "${packaging}/grafana" DESTINATION "${CMAKE_INSTALL_DATADIR}/ttmem" OPTIONAL)
 
+install(DIRECTORY integrations/tt-metal DESTINATION "${CMAKE_INSTALL_DATADIR}/ttmem/integrations" USE_SOURCE_PERMISSIONS)
+
 set(CPACK_GENERATOR DEB)
 set(CPACK_INSTALL_CMAKE_PROJECTS
     "${CMAKE_BINARY_DIR};${PROJECT_NAME};ALL;/"
