@@ -25,6 +25,8 @@ install(FILES README.md CHANGELOG.md TYPE DOC)
 install(FILES LICENSE TYPE DOC RENAME copyright)
 install(DIRECTORY "${packaging}/prometheus" "${packaging}/grafana" DESTINATION "${CMAKE_INSTALL_DATADIR}/ttmem" OPTIONAL)
 
+install(DIRECTORY integrations/tt-metal DESTINATION "${CMAKE_INSTALL_DATADIR}/ttmem/integrations" USE_SOURCE_PERMISSIONS)
+
 # For hosts that do not know the user's terminal: the types of Debian's ncurses-base.
 install(DIRECTORY /lib/terminfo/ DESTINATION "${CMAKE_INSTALL_DATADIR}/ttmem/terminfo")
 

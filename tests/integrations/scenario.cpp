@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A program that uses everything of the stand-in and stops after each step.
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <thread>
+#include <tt-metalium/graph_tracking.hpp>
+
+#include "impl/truth.hpp"
+
+namespace truth {
+
+namespace {
+std::mutex mutex;
+std::multimap<const void*, std::string>& lines = *new std::multimap<const void*, std::string>;
+std::vector<std::string>& failures = *new std::vector<std::string>;
+thread_local std::vector<std::string> names;
+}  // namespace
+
+void add(const void* object, const std::string& line) {
+    const std::lock_guard lock(mutex);
+    lines.emplace(object, line);
+}
+void remove(const void* object) {
+    const std::lock_guard lock(mutex);
+    lines.erase(object);
+}
+void fail(const std::string& line) { failures.push_back(line); }
+std::string name() {
+    std::string joined;
+    for (const std::string& each : names) {
+        joined += (joined.empty() ? "" : "/") + each;
+    }
+    return joined.empty() ? "None" : joined;
+}
+void enter(const std::string& name) { names.push_back(name); }
+void leave() { names.pop_back(); }
+
+void pause(const std::string& step) {
+    for (const auto& [object, line] : lines) {
+        std::printf("live: %s\n", line.c_str());
+    }
+    for (const std::string& line : failures) {
+        std::printf("failure: %s\n", line.c_str());
+    }
+    std::printf("paused: %s\n", step.c_str());
+    std::fflush(stdout);
+    while (std::getchar() != '\n' && !std::feof(stdin)) {
+    }
+}
+
+}  // namespace truth
+
+namespace {
+
+using namespace tt::tt_metal;
+
+class Op {
+public:
+    explicit Op(const char* name) {
+        GraphTracker::instance().track_function_start(name, 1, 2);
+        truth::enter(name);
+    }
+    ~Op() {
+        int result = 0;
+        truth::name().size() % 2 == 0 ? GraphTracker::instance().track_function_end()
+                                      : GraphTracker::instance().track_function_end(result);
+        truth::leave();
+    }
+};
+
+template <class Action>
+bool throws(const Action& action) {
+    try {
+        action();
+        return false;
+    } catch (const std::runtime_error&) {
+        return true;
+    }
+}
+
+void fill(detail::ProgramImpl& program, uint32_t size) {
+    const CoreRangeSet row({{{0, 0}, {1, 0}}, {{0, 1}, {0, 1}}});
+    program.circular_buffers().push_back(std::make_shared<CircularBufferImpl>(row, 105'664, size, false));
+    program.circular_buffers().push_back(std::make_shared<CircularBufferImpl>(row, 400'000, 2048, true));
+}
+
+bool run() {
+    bool is_right = true;
+    auto mesh = std::make_unique<distributed::MeshDevice>(2);
+    truth::pause("open");
+
+    std::vector<std::shared_ptr<Buffer>> buffers;
+    {
+        const Op model("model");
+        buffers.push_back(Buffer::create(mesh.get(), 81'920, 2000, BufferType::DRAM));
+        {
+            const Op matmul("matmul");
+            buffers.push_back(Buffer::create(mesh.get(), 40'960, 1000, BufferType::L1));
+        }
+        buffers.push_back(Buffer::create(mesh.get(), 1024, 1024, BufferType::L1_SMALL));
+    }
+    buffers.push_back(Buffer::create(mesh.get(), 20'480, 2048, BufferType::TRACE));
+    IDevice* const chip = mesh->get_devices()[1];
+    buffers.push_back(Buffer::create(chip, 65'536, 2048, BufferType::DRAM));
+    buffers.push_back(Buffer::create(mesh.get(), 10'240, 1024, BufferType::L1, true));
+    {
+        allocation_context() = "program_cache: matmul";
+        truth::enter("program_cache: matmul");
+        buffers.push_back(Buffer::create(mesh.get(), 4096, 4096, BufferType::DRAM));
+        allocation_context().clear();
+        truth::leave();
+    }
+    GraphTracker::instance().hooks_allocations = true;
+    buffers.push_back(Buffer::create(mesh.get(), 8192, 2048, BufferType::DRAM));
+    GraphTracker::instance().hooks_allocations = false;
+    std::thread([&] {
+        const Op op("worker");
+        buffers.push_back(Buffer::create(mesh.get(), 4096, 1024, BufferType::DRAM));
+        Buffer::create(mesh.get(), 4096, 1024, BufferType::DRAM);
+    }).join();
+    truth::pause("buffers");
+
+    buffers.erase(buffers.begin() + 7);  // the planned one
+    buffers.erase(buffers.begin() + 1, buffers.begin() + 3);
+    is_right = is_right && throws([&] { Buffer::create(mesh.get(), 1u << 29, 2048, BufferType::DRAM); });
+    distributed::MeshCommandQueue queue(mesh.get());
+    is_right =
+        is_right && throws([&] { distributed::MeshTrace::populate_mesh_buffer(queue, 131'072 * 12 + 12); });
+    truth::pause("some freed, two refused");
+
+    {
+        distributed::MeshWorkload workload;
+        fill(workload.get_programs()[{0, 0}].impl(), 4096);
+        fill(workload.get_programs()[{1, 1}].impl(), 8192);
+        {
+            const Op op("launch");
+            distributed::EnqueueMeshWorkload(queue, workload, false);
+        }
+        truth::pause("programs");
+        distributed::EnqueueMeshWorkload(queue, workload, false);
+        truth::pause("programs again");
+    }
+    {
+        Program program;
+        program.impl().dataflow_buffers().push_back(std::make_shared<DataflowBufferImpl>(
+            DataflowBufferImpl{CoreRangeSet(std::vector{CoreRange{}}), 4096}));
+        auto kernel = std::make_shared<Kernel>();
+        kernel->scratchpad_binding_handles().push_back({512, 0});
+        program.impl().get_kernels(0)[0] = kernel;
+        detail::ConfigureDeviceWithProgram(chip, program, true);
+        truth::pause("dataflow buffers on a chip");
+    }
+    buffers.push_back(Buffer::create(mesh.get(), 65'536, 2048, BufferType::L1));
+    {
+        distributed::MeshWorkload workload;
+        fill(workload.get_programs()[{0, 1}].impl(), 1'300'000);
+        is_right = is_right && throws([&] { distributed::EnqueueMeshWorkload(queue, workload, false); });
+    }
+    truth::pause("a clash");
+
+    std::fflush(stdout);
+    if (const pid_t child = fork(); child == 0) {
+        buffers.clear();
+        std::_Exit(0);
+    } else {
+        int status = 1;
+        waitpid(child, &status, 0);
+        is_right = is_right && status == 0;
+    }
+    truth::pause("a fork");
+
+    auto on_chip = Buffer::create(chip, 2048, 2048, BufferType::DRAM);
+    chip->allocator_impl()->override_state(chip->allocator_impl()->extract_state());
+    truth::pause("a state replaced");
+    on_chip.reset();
+    truth::pause("a buffer of before freed");
+    mesh->allocator_impl()->deallocate_buffers();
+    truth::pause("all of a mesh freed at once");
+
+    mesh->close();
+    truth::pause("closed");
+    buffers.clear();
+    mesh.reset();
+
+    // Never closed, and freed at exit.
+    static auto& last = *new distributed::MeshDevice(2);
+    static const auto buffer = Buffer::create(&last, 4096, 1024, BufferType::DRAM);
+    truth::pause("opened again");
+    return is_right;
+}
+
+}  // namespace
+
+int main() { return run() ? 0 : 1; }

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "impl/stand_in.hpp"
+#include "impl/truth.hpp"
+
+namespace tt::tt_metal::distributed {
+
+void MeshTrace::populate_mesh_buffer(MeshCommandQueue& mesh_cq, uint32_t size) {
+    MeshDevice& mesh = *mesh_cq.device();
+    mesh.set_trace_buffers_size(mesh.get_trace_buffers_size() + size);
+    if (mesh.get_trace_buffers_size() > mesh.allocator_impl()->get_config().trace_region_size) {
+        const auto now = mesh.allocator_impl()->get_statistics(BufferType::TRACE);
+        truth::fail("no room for " + std::to_string(size) + " needed " + std::to_string((size / 12 + 31) / 32 * 32) +
+                    " free " + std::to_string(now.total_free_bytes) + " largest " +
+                    std::to_string(now.largest_free_block_bytes));
+        throw std::runtime_error("the trace exceeds its region");
+    }
+}
+
+}  // namespace tt::tt_metal::distributed
