@@ -12,10 +12,10 @@ namespace {
 
 TEST(Geometry, CapacitiesAreThoseOfTheFacts) {
     const MemoryGeometry n300 = memory_geometry(*find_board("n300"), {});
-    EXPECT_EQ(n300[Pool::l1].capacity(), 78'034'432u);
-    EXPECT_EQ(n300[Pool::dram].capacity(), 12'872'318'208u);
-    EXPECT_EQ(n300[Pool::l1].size, 1'393'472u);
-    EXPECT_EQ(memory_geometry(*find_board("p100"), {})[Pool::l1].size, 1'461'248u);
+    EXPECT_EQ(n300[PoolKind::l1].capacity(), 78'034'432u);
+    EXPECT_EQ(n300[PoolKind::dram].capacity(), 12'872'318'208u);
+    EXPECT_EQ(n300[PoolKind::l1].size, 1'393'472u);
+    EXPECT_EQ(memory_geometry(*find_board("p100"), {})[PoolKind::l1].size, 1'461'248u);
 }
 
 TEST(Geometry, EveryBoardHasTheCoresAndBanksOfTheFacts) {
@@ -41,7 +41,7 @@ TEST(Geometry, EveryBoardHasTheCoresAndBanksOfTheFacts) {
 
 TEST(Geometry, EveryBoardsMeshHoldsEachChipOnce) {
     for (const Board& board : boards()) {
-        std::vector<int> members = board.members();
+        std::vector<int> members = board.members;
         EXPECT_EQ(members.size(), board.mesh_rows * board.mesh_cols) << board.name;
         std::ranges::sort(members);
         for (uint32_t chip = 0; chip < board.chips; ++chip) {
@@ -59,31 +59,6 @@ TEST(Geometry, NoTwoChipsShareAnAsicId) {
         }
     }
     EXPECT_FALSE(seen.contains(0)) << "0 means that an ASIC id is not known";
-}
-
-TEST(Geometry, RegionsAreCutFromTheTopOfTheirBanks) {
-    const MemoryGeometry t3000 =
-        memory_geometry(*find_board("t3000"), {.l1_small = 32'768, .trace = 1'048'576});
-    EXPECT_EQ(t3000[Pool::trace].base, 1'073'651'712u);
-    EXPECT_EQ(t3000[Pool::trace].size, 90'112u);
-    EXPECT_EQ(t3000[Pool::dram].end(), t3000[Pool::trace].base);
-    EXPECT_EQ(t3000[Pool::l1_small].end(), 1'499'136u);
-    EXPECT_EQ(t3000[Pool::l1_small].size, 32'768u);
-    EXPECT_EQ(t3000[Pool::l1].end(), t3000[Pool::l1_small].base);
-    EXPECT_EQ(t3000[Pool::l1_small].banks, 56u);
-    EXPECT_EQ(memory_geometry(*find_board("t3000"), {})[Pool::l1_small].banks, 0u);
-}
-
-TEST(Geometry, RegionsThatLeaveNoRoomAreRefused) {
-    const Board& board = *find_board("n150");
-    constexpr uint64_t kMost = std::numeric_limits<uint64_t>::max();
-    for (const uint64_t size : {uint64_t{1'393'472}, uint64_t{1'393'450}, kMost, kMost - 5}) {
-        EXPECT_THROW((void)memory_geometry(board, {.l1_small = size}), std::invalid_argument) << size;
-    }
-    for (const uint64_t size : {uint64_t{12} * 1'072'693'184, kMost}) {
-        EXPECT_THROW((void)memory_geometry(board, {.trace = size}), std::invalid_argument) << size;
-    }
-    EXPECT_NO_THROW((void)memory_geometry(board, {.l1_small = 1'393'440}));
 }
 
 }  // namespace

@@ -2,12 +2,14 @@
 #include "sim/replay.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
+#include <algorithm>
+#include <array>
+#include <cstdint>
 #include <istream>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
-#include <utility>
+#include <string_view>
 #include <vector>
 
 namespace ttmem::sim {
@@ -27,12 +29,89 @@ void expect_equal(std::string_view what, const Value& logged, const Value& simul
     }
 }
 
-Pool pool_of(const json& line) {
+PoolKind pool_of(const json& line) {
     const auto name = line.at("kind").get<std::string>();
-    if (const auto pool = pool_from_name(name)) {
+    if (const auto pool = allocator::pool_from_name(name)) {
         return *pool;
     }
     throw std::invalid_argument(fmt::format("there is no kind '{}'", name));
+}
+
+// A simulated host has at most this many chips.
+constexpr uint32_t kMostChips = 256;
+
+// Banks of a log are smaller than this, so that sums of their parts do not overflow.
+constexpr uint64_t kMostBankBytes = uint64_t{1} << 48;
+
+uint32_t positive(const json& value, std::string_view what) {
+    const auto number = value.get<uint32_t>();
+    if (number == 0) {
+        throw std::invalid_argument(fmt::format("{} is 0", what));
+    }
+    return number;
+}
+
+// The bytes of a bank below the end of its pools: what lies below the base, the pool, and the region above it.
+uint64_t bank_end(const json& line, PoolKind pool, PoolKind region) {
+    const json& statistics = line.at("statistics");
+    uint64_t end = line.at("base").at(std::string(pool_name(pool))).get<uint64_t>();
+    for (const PoolKind part : {pool, region}) {
+        const auto bytes =
+            statistics.at(std::string(pool_name(part))).at("allocatable_per_bank").get<uint64_t>();
+        if (end >= kMostBankBytes || bytes >= kMostBankBytes) {
+            throw std::invalid_argument(fmt::format("the {} banks are too large", pool_title(pool)));
+        }
+        end += bytes;
+    }
+    return end;
+}
+
+// The chips of the mesh, each once, and as many as the mesh has places.
+void check_members(const Board& board) {
+    std::vector<int> sorted = board.members;
+    std::ranges::sort(sorted);
+    const bool are_valid = !sorted.empty() && sorted.front() >= 0 &&
+                           sorted.back() < static_cast<int>(kMostChips) &&
+                           std::ranges::adjacent_find(sorted) == sorted.end();
+    if (!are_valid || uint64_t{board.mesh_rows} * board.mesh_cols != sorted.size()) {
+        throw std::invalid_argument(fmt::format(
+            "the members of a {} x {} mesh must be {} different chips from 0 to {}", board.mesh_rows,
+            board.mesh_cols, uint64_t{board.mesh_rows} * board.mesh_cols, kMostChips - 1));
+    }
+}
+
+// The board of the first line. A name of the table adds what a log lacks: the type of the card and the architecture.
+Board board_of(const json& line) {
+    Board board;
+    board.name = line.at("board").get<std::string>();
+    const json& alignment = line.at("alignment");
+    const uint32_t dram_alignment = positive(alignment.at("dram"), "the alignment of DRAM");
+    const Board* known = find_board(board.name);
+    board.card = known != nullptr ? known->card : board.name;
+    board.arch = known != nullptr                                                  ? known->arch
+                 : dram_alignment == arch_geometry(Arch::blackhole).dram_alignment ? Arch::blackhole
+                                                                                   : Arch::wormhole_b0;
+    const auto mesh = line.at("mesh").get<std::array<uint32_t, 2>>();
+    const auto grid = line.at("compute_grid").get<std::array<uint32_t, 2>>();
+    board.mesh_rows = mesh[0];
+    board.mesh_cols = mesh[1];
+    board.members = line.at("members").get<std::vector<int>>();
+    check_members(board);
+    board.chips = static_cast<uint32_t>(*std::ranges::max_element(board.members)) + 1;
+    board.compute_grid = {grid[0], grid[1]};
+    board.dram_banks = positive(line.at("statistics").at("dram").at("banks"), "the number of DRAM banks");
+
+    ArchGeometry& chip = board.chip = arch_geometry(board.arch);
+    chip.dram_alignment = dram_alignment;
+    chip.l1_alignment = positive(alignment.at("l1"), "the alignment of L1");
+    chip.l1_size = bank_end(line, PoolKind::l1, PoolKind::l1_small);
+    chip.dram_bank_size = bank_end(line, PoolKind::dram, PoolKind::trace);
+    chip.l1_base = line.at("base").at("l1").get<uint64_t>();
+    chip.dram_base = line.at("base").at("dram").get<uint64_t>();
+    // The kernel config ring ends where the allocator begins.
+    chip.kernel_config_size = std::min(chip.kernel_config_size, chip.l1_base);
+    chip.kernel_config_base = chip.l1_base - chip.kernel_config_size;
+    return board;
 }
 
 class Replayer {
@@ -63,25 +142,9 @@ public:
 
 private:
     void perform_open(const json& line) {
-        const auto name = line.at("board").get<std::string>();
-        const Board* board = find_board(name);
-        if (board == nullptr) {
-            throw std::invalid_argument(fmt::format("there is no board '{}'", name));
-        }
         const RegionSizes regions{.l1_small = line.at("l1_small_size").get<uint64_t>(),
                                   .trace = line.at("trace_region_size").get<uint64_t>()};
-        const ArchGeometry& arch = arch_geometry(board->arch);
-        expect_equal("alignment of DRAM", line.at("alignment").at("dram").get<uint32_t>(),
-                     arch.dram_alignment);
-        expect_equal("alignment of L1", line.at("alignment").at("l1").get<uint32_t>(), arch.l1_alignment);
-        expect_equal("base of DRAM", line.at("base").at("dram").get<uint64_t>(), arch.dram_base);
-        expect_equal("base of L1", line.at("base").at("l1").get<uint64_t>(), arch.l1_base);
-        expect_equal("compute grid", line.at("compute_grid").get<std::vector<uint32_t>>(),
-                     {board->compute_grid.x, board->compute_grid.y});
-        expect_equal("mesh", line.at("mesh").get<std::vector<uint32_t>>(),
-                     {board->mesh_rows, board->mesh_cols});
-        expect_equal("members", line.at("members").get<std::vector<int>>(), board->members());
-        target_ = open_(*board, regions);
+        target_ = open_(board_of(line), regions);
     }
 
     void perform_allocate(const json& line) {
@@ -133,9 +196,9 @@ private:
     }
 
     void compare_statistics(const json& logged) {
-        for (const Pool pool : kPools) {
+        for (const PoolKind pool : allocator::kPools) {
             const json& figures = logged.at(std::string(pool_name(pool)));
-            const PoolStatistics now = target_->statistics(pool);
+            const allocator::PoolStatistics now = target_->statistics(pool);
             const auto compare = [&](const char* key, uint64_t simulated) {
                 expect_equal(fmt::format("{} of {}", key, pool_name(pool)), figures.at(key).get<uint64_t>(),
                              simulated);

@@ -10,18 +10,20 @@
 
 #include <tl/expected.hpp>
 
-#include "sim/free_list.hpp"
+#include "allocator/free_list.hpp"
 #include "sim/geometry.hpp"
 
 // Performs the calls of a recorded log on a simulated board and compares the results.
 //
 // A log has one JSON object per line: first `open` (board, regions, geometry), then `allocate` (with the address given or
 // the error thrown), `free` by id, and `all freed`. Any line may carry the allocator's statistics after the call.
+//
+// The board is that of the log, known or not: geometry and member order come from `open` and its statistics.
 namespace ttmem::sim {
 
 struct ReplayAllocation {
     int64_t id = 0;
-    Pool pool = Pool::dram;
+    PoolKind pool = PoolKind::dram;
     uint64_t size = 0;
     uint64_t page_size = 0;
     bool bottom_up = true;
@@ -45,8 +47,8 @@ public:
     virtual tl::expected<ReplayPlacement, std::string> allocate(const ReplayAllocation& call) = 0;
     virtual bool free(int64_t id) = 0;  // false: not live
     virtual void free_all() = 0;
-    virtual PoolStatistics statistics(Pool pool) const = 0;
-    virtual uint32_t banks(Pool pool) const = 0;
+    virtual allocator::PoolStatistics statistics(PoolKind pool) const = 0;
+    virtual uint32_t banks(PoolKind pool) const = 0;
 };
 
 using OpenReplayTarget =

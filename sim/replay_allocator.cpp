@@ -2,7 +2,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "sim/allocator.hpp"
+#include "allocator/allocator.hpp"
 #include "sim/replay.hpp"
 
 namespace ttmem::sim {
@@ -14,12 +14,13 @@ public:
 
     tl::expected<ReplayPlacement, std::string> allocate(const ReplayAllocation& call) override {
         const bool sharded = call.shard_cores != 0;
-        const BufferRequest request{.pool = call.pool,
-                                    .pages = sharded ? uint64_t{call.shard_cores} * call.shard_pages_per_core
-                                                     : call.size / call.page_size,
-                                    .page_size = call.page_size,
-                                    .shard_cores = call.shard_cores,
-                                    .bottom_up = call.bottom_up};
+        const allocator::BufferRequest request{
+            .pool = call.pool,
+            .pages =
+                sharded ? uint64_t{call.shard_cores} * call.shard_pages_per_core : call.size / call.page_size,
+            .page_size = call.page_size,
+            .shard_cores = call.shard_cores,
+            .bottom_up = call.bottom_up};
         const auto address = allocator_.allocate(request);
         if (!address) {
             return tl::unexpected(address.error().message());
@@ -46,12 +47,12 @@ public:
         live_.clear();
     }
 
-    PoolStatistics statistics(Pool pool) const override { return allocator_.statistics(pool); }
-    uint32_t banks(Pool pool) const override { return allocator_.memory()[pool].banks; }
+    allocator::PoolStatistics statistics(PoolKind pool) const override { return allocator_.statistics(pool); }
+    uint32_t banks(PoolKind pool) const override { return allocator_.memory()[pool].banks; }
 
 private:
-    Allocator allocator_;
-    std::unordered_map<int64_t, std::pair<Pool, uint64_t>> live_;
+    allocator::Allocator allocator_;
+    std::unordered_map<int64_t, std::pair<PoolKind, uint64_t>> live_;
 };
 
 }  // namespace

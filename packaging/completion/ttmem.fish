@@ -19,6 +19,10 @@ function __ttmem_words
             or string split ' ' 'used requested age address name'
         case --group --group-by
             string split ' ' 'name scope kind process device set thread owner age'
+        case --dtype
+            string split ' ' 'bfloat16 float32 uint32 int32 uint16 uint8 bfloat8_b bfloat4_b'
+        case --layout
+            string split ' ' 'tile row_major'
         case --type
             string split ' ' 'out_of_memory cb_clash unknown_free'
         case --color --colour

@@ -20,14 +20,19 @@ DeviceAddr Allocator::get_bank_size(const BufferType& buffer_type) const {
 }
 
 DeviceAddr Allocator::get_base_allocator_addr(const HalMemType& mem_type) const {
-    return impl->memory()[mem_type == HalMemType::L1 ? ttmem::sim::Pool::l1 : ttmem::sim::Pool::dram].base;
+    return impl
+        ->memory()[mem_type == HalMemType::L1 ? ttmem::allocator::PoolKind::l1
+                                              : ttmem::allocator::PoolKind::dram]
+        .base;
 }
 
 uint32_t Allocator::get_alignment(BufferType buffer_type) const {
     return impl->memory()[pool_of(buffer_type)].page_alignment;
 }
 
-size_t Allocator::get_worker_l1_size() const { return impl->memory()[ttmem::sim::Pool::l1_small].end(); }
+size_t Allocator::get_worker_l1_size() const {
+    return impl->memory()[ttmem::allocator::PoolKind::l1_small].end();
+}
 
 Statistics Allocator::get_statistics(const BufferType& buffer_type) const {
     return impl->get_statistics(buffer_type);

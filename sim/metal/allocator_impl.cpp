@@ -8,18 +8,18 @@
 
 namespace tt::tt_metal {
 
-using ttmem::sim::Pool;
+using ttmem::allocator::PoolKind;
 
-Pool pool_of(BufferType buffer_type) {
+PoolKind pool_of(BufferType buffer_type) {
     switch (buffer_type) {
         case BufferType::DRAM:
-            return Pool::dram;
+            return PoolKind::dram;
         case BufferType::L1:
-            return Pool::l1;
+            return PoolKind::l1;
         case BufferType::L1_SMALL:
-            return Pool::l1_small;
+            return PoolKind::l1_small;
         case BufferType::TRACE:
-            return Pool::trace;
+            return PoolKind::trace;
         case BufferType::SYSTEM_MEMORY:
             break;
     }
@@ -30,12 +30,23 @@ namespace {
 
 // The buffer counts its pages in 32 bits, too few for some sizes that must be refused.
 uint64_t pages_of(const Buffer& buffer) {
-    return is_sharded(buffer.buffer_layout()) ? buffer.num_dev_pages() : buffer.size() / buffer.page_size();
+    if (is_sharded(buffer.buffer_layout())) {
+        return buffer.num_dev_pages();
+    }
+    return buffer.page_size() == 0 ? 0 : buffer.size() / buffer.page_size();
 }
 
 }  // namespace
 
-AllocatorImpl::AllocatorImpl(const ttmem::sim::MemoryGeometry& memory, const IDevice* owner)
+ttmem::allocator::BufferRequest request_of(const Buffer& buffer) {
+    return {.pool = pool_of(buffer.buffer_type()),
+            .pages = pages_of(buffer),
+            .page_size = buffer.page_size(),
+            .shard_cores = buffer.num_cores().value_or(0),
+            .bottom_up = buffer.bottom_up()};
+}
+
+AllocatorImpl::AllocatorImpl(const ttmem::allocator::MemoryGeometry& memory, const IDevice* owner)
     : memory_(memory), owner_(owner), view_(std::make_unique<Allocator>(this)), allocator_(memory) {}
 
 AllocatorImpl::~AllocatorImpl() {
@@ -46,23 +57,22 @@ AllocatorImpl::~AllocatorImpl() {
 }
 
 DeviceAddr AllocatorImpl::allocate_buffer(Buffer* buffer) {
-    const Pool pool = pool_of(buffer->buffer_type());
-    const ttmem::sim::BufferRequest request{.pool = pool,
-                                            .pages = pages_of(*buffer),
-                                            .page_size = buffer->page_size(),
-                                            .shard_cores = buffer->num_cores().value_or(0),
-                                            .bottom_up = buffer->bottom_up()};
+    const ttmem::allocator::BufferRequest request = request_of(*buffer);
+    TT_FATAL(ttmem::allocator::has_cores(memory_[request.pool], request),
+             "Expected number of shards {} to be less than or equal to total number of L1 banks {} in "
+             "compute cores",
+             request.shard_cores, memory_[request.pool].banks);
     std::unique_lock lock(mutex_);
     const auto address = allocator_.allocate(request);
     if (!address) {
         lock.unlock();
-        const ttmem::sim::OutOfMemory& reason = address.error();
+        const ttmem::allocator::OutOfMemory& reason = address.error();
         GraphTracker::instance().track_out_of_memory(buffer, reason.needed.reserved_per_bank,
                                                      reason.bank.free, reason.bank.largest_free);
         TT_THROW("{}", reason.message());
     }
     allocated_buffers_.insert(buffer);
-    requested_[static_cast<size_t>(pool)] += buffer->size();
+    requested_[static_cast<size_t>(request.pool)] += buffer->size();
     return *address;
 }
 
@@ -71,7 +81,7 @@ void AllocatorImpl::deallocate_buffer(Buffer* buffer) {
     if (allocated_buffers_.erase(buffer) == 0) {
         return;
     }
-    const Pool pool = pool_of(buffer->buffer_type());
+    const PoolKind pool = pool_of(buffer->buffer_type());
     requested_[static_cast<size_t>(pool)] -= buffer->size();
     allocator_.release(pool, buffer->address_);
 }
@@ -109,14 +119,14 @@ std::unordered_set<Buffer*> AllocatorImpl::get_allocated_buffers() const {
 
 Statistics AllocatorImpl::get_statistics(const BufferType& buffer_type) const {
     const std::lock_guard lock(mutex_);
-    const ttmem::sim::PoolStatistics now = allocator_.statistics(pool_of(buffer_type));
+    const ttmem::allocator::PoolStatistics now = allocator_.statistics(pool_of(buffer_type));
     return {.total_allocatable_size_bytes = now.size,
             .total_allocated_bytes = now.allocated,
             .total_free_bytes = now.free,
             .largest_free_block_bytes = now.largest_free};
 }
 
-std::vector<ttmem::sim::Block> AllocatorImpl::blocks(BufferType buffer_type) const {
+std::vector<ttmem::allocator::BankBlock> AllocatorImpl::blocks(BufferType buffer_type) const {
     const std::lock_guard lock(mutex_);
     return allocator_.blocks(pool_of(buffer_type));
 }
@@ -150,7 +160,7 @@ uint64_t AllocatorImpl::tracking_handle_at(BufferType buffer_type, DeviceAddr ad
     return 0;
 }
 
-uint64_t AllocatorImpl::requested_bytes(Pool pool) const {
+uint64_t AllocatorImpl::requested_bytes(PoolKind pool) const {
     const std::lock_guard lock(mutex_);
     return requested_[static_cast<size_t>(pool)];
 }

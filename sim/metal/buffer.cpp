@@ -3,13 +3,13 @@
 #include <tt-metalium/graph_tracking.hpp>
 #include <tt_stl/assert.hpp>
 
-#include "sim/geometry.hpp"
+#include "allocator/geometry.hpp"
 #include "sim/metal/allocator_impl.hpp"
 
 namespace tt::tt_metal {
 
-using ttmem::sim::divide_up;
-using ttmem::sim::round_up;
+using ttmem::allocator::divide_up;
+using ttmem::allocator::round_up;
 
 std::atomic<size_t> Buffer::next_unique_id = 0;
 
@@ -222,8 +222,9 @@ DeviceAddr Buffer::aligned_page_size() const { return round_up(page_size_, align
 DeviceAddr Buffer::aligned_size() const { return num_dev_pages() * aligned_page_size(); }
 
 DeviceAddr Buffer::aligned_size_per_bank() const {
-    const uint32_t spread = num_cores().value_or(num_banks_);
-    return divide_up(num_dev_pages(), spread == 0 ? 1 : spread) * aligned_page_size();
+    // It may outlive its allocator, so it knows itself what it needs of the pool's geometry.
+    return footprint({.banks = num_banks_, .page_alignment = alignment_}, request_of(*this))
+        .aligned_size_per_bank;
 }
 
 ShardSpecBuffer Buffer::shard_spec() const {

@@ -42,7 +42,7 @@ tt::tt_metal::Device& Cluster::device(int chip) {
 namespace tt {
 
 tt_fabric::FabricNodeId tt_fabric::get_fabric_node_id_from_physical_chip_id(ChipId physical_chip_id) {
-    const std::vector<int> members = ttmem::sim::Cluster::instance().board().members();
+    const std::vector<int> members = ttmem::sim::Cluster::instance().board().members;
     const auto found = std::ranges::find(members, physical_chip_id);
     TT_FATAL(found != members.end(), "chip {} is not in the mesh of this host", physical_chip_id);
     return FabricNodeId(MeshId{0}, static_cast<uint32_t>(found - members.begin()));
@@ -51,7 +51,7 @@ tt_fabric::FabricNodeId tt_fabric::get_fabric_node_id_from_physical_chip_id(Chip
 tt_metal::AsicID tt_metal::internal::get_chip_unique_id_from_fabric_node_id(uint32_t mesh_id,
                                                                             uint32_t chip_id) {
     const ttmem::sim::Board& board = ttmem::sim::Cluster::instance().board();
-    const std::vector<int> members = board.members();
+    const std::vector<int> members = board.members;
     TT_FATAL(mesh_id == 0 && chip_id < members.size(), "there is no chip {} in mesh {}", chip_id, mesh_id);
     return AsicID{ttmem::sim::asic_id(board, members[chip_id])};
 }

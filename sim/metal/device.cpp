@@ -12,7 +12,6 @@
 namespace tt::tt_metal {
 
 using ttmem::sim::Arch;
-using ttmem::sim::arch_geometry;
 
 Device::Device(const ttmem::sim::Board& board, ChipId chip)
     : board_(board), id_(chip), memory_(ttmem::sim::memory_geometry(board, {})) {}
@@ -25,16 +24,12 @@ tt::ARCH Device::arch() const {
 
 int Device::num_dram_channels() const { return static_cast<int>(board_.dram_banks); }
 
-uint32_t Device::l1_size_per_core() const {
-    return static_cast<uint32_t>(arch_geometry(board_.arch).l1_size);
-}
+uint32_t Device::l1_size_per_core() const { return static_cast<uint32_t>(board_.chip.l1_size); }
 
-uint32_t Device::dram_size_per_channel() const {
-    return static_cast<uint32_t>(arch_geometry(board_.arch).dram_bank_size);
-}
+uint32_t Device::dram_size_per_channel() const { return static_cast<uint32_t>(board_.chip.dram_bank_size); }
 
 CoreCoord Device::grid_size() const {
-    const auto grid = arch_geometry(board_.arch).physical_grid;
+    const auto grid = board_.chip.physical_grid;
     return {grid.x, grid.y};
 }
 

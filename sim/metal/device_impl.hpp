@@ -70,7 +70,7 @@ public:
 
     const ttmem::sim::Board& board() const { return board_; }
     uint64_t asic_id() const { return ttmem::sim::asic_id(board_, id_); }
-    const ttmem::sim::MemoryGeometry& memory() const { return memory_; }
+    const ttmem::allocator::MemoryGeometry& memory() const { return memory_; }
     // For a chip that is opened directly; a mesh has those of its members.
     void take_system_buffers();
     void set_mesh_device(const std::shared_ptr<distributed::MeshDevice>& mesh) { mesh_device_ = mesh; }
@@ -94,7 +94,7 @@ private:
     const ChipId id_;
     uint8_t num_hw_cqs_ = 1;
     uint32_t trace_buffers_size_ = 0;
-    ttmem::sim::MemoryGeometry memory_;
+    ttmem::allocator::MemoryGeometry memory_;
     std::unique_ptr<AllocatorImpl> allocator_;  // null while the chip is closed
     std::weak_ptr<distributed::MeshDevice> mesh_device_;
     program_cache::detail::ProgramCache program_cache_;

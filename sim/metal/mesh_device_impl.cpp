@@ -111,8 +111,8 @@ bool MeshDeviceImpl::close() {
 void MeshDeviceImpl::end_trace(MeshCommandQueueImpl& queue, const MeshTraceId& trace) {
     TT_FATAL(queue.trace_id() == trace, "trace {} is not being captured", *trace);
     const uint64_t captured = queue.end_capture();
-    const uint64_t size = std::max(ttmem::sim::round_up(captured, kTracePageSize), kTracePageSize);
-    const bool has_region = allocator->memory()[ttmem::sim::Pool::trace].size != 0;
+    const uint64_t size = std::max(ttmem::allocator::round_up(captured, kTracePageSize), kTracePageSize);
+    const bool has_region = allocator->memory()[ttmem::allocator::PoolKind::trace].size != 0;
     DeviceLocalBufferConfig local{.page_size = kTracePageSize,
                                   .buffer_type = has_region ? BufferType::TRACE : BufferType::DRAM};
     if (!has_region) {

@@ -15,7 +15,7 @@ namespace {
 // A block of the board's own mesh if it fits; for a line in a grid, the first chips in the grid's order.
 std::vector<int> chips_for(const MeshShape& shape, const std::optional<MeshCoordinate>& offset) {
     const ttmem::sim::Board& board = ttmem::sim::Cluster::instance().board();
-    const std::vector<int> members = board.members();
+    const std::vector<int> members = board.members;
     TT_FATAL(shape.mesh_size() <= members.size(), "a mesh of {} devices was requested, but board {} has {}",
              shape.mesh_size(), board.name, members.size());
     const uint32_t first_row = offset ? (*offset)[0] : 0;

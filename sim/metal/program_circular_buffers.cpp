@@ -61,7 +61,7 @@ void ProgramImpl::lay_out_circular_buffers(const IDevice* device) {
                 address = std::max(address, region.end);
             }
         }
-        address = ttmem::sim::round_up(address, alignment);
+        address = ttmem::allocator::round_up(address, alignment);
         buffer->set_local_address(address);
         for (const CoreRange& cores : buffer->core_ranges().ranges()) {
             regions_.push_back({cores, address + buffer->size()});

@@ -84,7 +84,7 @@ std::vector<KernelMeta> ProgramImpl::collect_kernel_meta(IDevice* device) const 
 
 uint64_t ProgramImpl::kernel_binaries_size() const {
     const auto bytes = kernel_bytes();
-    return ttmem::sim::round_up(bytes[0] + bytes[1] + bytes[2], kKernelBinariesPageSize);
+    return ttmem::allocator::round_up(bytes[0] + bytes[1] + bytes[2], kKernelBinariesPageSize);
 }
 
 void ProgramImpl::compile(IDevice* /*device*/, bool /*force_slow_dispatch*/) { compiled_ = true; }

@@ -37,7 +37,7 @@ static_assert(static_cast<int>(BufferType::DRAM) == TTMEM_DRAM &&
               static_cast<int>(BufferType::L1_SMALL) == TTMEM_L1_SMALL &&
               static_cast<int>(BufferType::TRACE) == TTMEM_TRACE);
 
-ttmem_memory_info memory_info(const ttmem::sim::PoolGeometry& pool) {
+ttmem_memory_info memory_info(const ttmem::allocator::PoolGeometry& pool) {
     return {.base = pool.base,
             .size_per_bank = pool.size,
             .capacity = pool.capacity(),
@@ -56,17 +56,17 @@ ttmem_device register_chip(const Device& chip) {
     info.grid_y = static_cast<uint16_t>(chip.board().compute_grid.y);
     const std::string_view card = chip.board().card;
     std::memcpy(info.board, card.data(), std::min(card.size(), sizeof(info.board)));
-    info.memory[TTMEM_DRAM] = memory_info(chip.memory()[ttmem::sim::Pool::dram]);
-    info.memory[TTMEM_L1] = memory_info(chip.memory()[ttmem::sim::Pool::l1]);
-    info.memory[TTMEM_L1_SMALL] = memory_info(chip.memory()[ttmem::sim::Pool::l1_small]);
-    info.memory[TTMEM_TRACE] = memory_info(chip.memory()[ttmem::sim::Pool::trace]);
+    info.memory[TTMEM_DRAM] = memory_info(chip.memory()[ttmem::allocator::PoolKind::dram]);
+    info.memory[TTMEM_L1] = memory_info(chip.memory()[ttmem::allocator::PoolKind::l1]);
+    info.memory[TTMEM_L1_SMALL] = memory_info(chip.memory()[ttmem::allocator::PoolKind::l1_small]);
+    info.memory[TTMEM_TRACE] = memory_info(chip.memory()[ttmem::allocator::PoolKind::trace]);
     return ttmem_register_device(&info);
 }
 
 // The bytes reserved for it on one device, in all banks.
 uint64_t reserved_bytes(const Buffer* buffer) {
     const auto& pool = buffer->device()->allocator_impl()->memory()[pool_of(buffer->buffer_type())];
-    return ttmem::sim::round_up(buffer->aligned_size_per_bank(), pool.bank_alignment) * pool.banks;
+    return ttmem::allocator::round_up(buffer->aligned_size_per_bank(), pool.bank_alignment) * pool.banks;
 }
 
 ttmem_set set_of(const IDevice* device) {

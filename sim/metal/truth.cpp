@@ -12,7 +12,7 @@ namespace {
 using tt::tt_metal::BufferType;
 
 MemoryTruth pool_truth(const tt::tt_metal::Device& device, BufferType type, bool with_blocks) {
-    const Pool pool = tt::tt_metal::pool_of(type);
+    const PoolKind pool = tt::tt_metal::pool_of(type);
     MemoryTruth truth{.capacity = device.memory()[pool].capacity(),
                       .largest_free = device.memory()[pool].size};
     for (const tt::tt_metal::AllocatorImpl* allocator : device.allocators()) {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/free_list.hpp"
+#include "allocator/free_list.hpp"
 
 namespace ttmem::sim {
 
@@ -15,8 +15,8 @@ struct MemoryTruth {
     uint64_t used = 0;       // reserved by the allocators
     uint64_t requested = 0;  // logical bytes
     std::optional<uint64_t> capacity = {};
-    std::optional<uint64_t> largest_free = {};    // per bank; the minimum over several allocators
-    std::vector<std::vector<Block>> blocks = {};  // per allocator, if requested
+    std::optional<uint64_t> largest_free = {};  // per bank; the minimum over several allocators
+    std::vector<std::vector<allocator::BankBlock>> blocks = {};  // per allocator, if requested
 };
 
 struct DeviceTruth {

@@ -19,7 +19,7 @@ using namespace tt::tt_metal::distributed;
 void run_cb_clash(Run& run) {
     const auto mesh = run.open_mesh();
     run.step("open");
-    const PoolGeometry l1 = memory_geometry(run.board(), {})[Pool::l1];
+    const PoolGeometry l1 = memory_geometry(run.board(), {})[PoolKind::l1];
     const uint64_t tensor_pages = l1.size / 2 / ops::kTilePage * l1.banks;
     ops::Tensor tensor;
     {

@@ -29,7 +29,7 @@ int parse_number(const std::string& part, const std::string& text) {
 }
 
 std::vector<int> first_chips(const Board& board, size_t count) {
-    std::vector<int> chips = board.members();
+    std::vector<int> chips = board.members;
     // All chips of a board come in the order of its mesh, some of them in numeric order.
     if (count < chips.size()) {
         std::ranges::sort(chips);

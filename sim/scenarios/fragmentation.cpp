@@ -15,7 +15,7 @@ namespace ttmem::sim {
 void run_fragmentation(Run& run) {
     const auto mesh = run.open_mesh();
     run.step("open");
-    const uint64_t capacity = memory_geometry(run.board(), {})[Pool::dram].capacity();
+    const uint64_t capacity = memory_geometry(run.board(), {})[PoolKind::dram].capacity();
     std::vector<ops::Tensor> tensors;
     {
         const ops::Scope scope("activations");

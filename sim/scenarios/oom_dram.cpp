@@ -15,7 +15,7 @@ void run_oom_dram(Run& run) {
     const auto mesh = run.open_mesh();
     run.step("open");
     const uint64_t layer_size =
-        memory_geometry(run.board(), {})[Pool::dram].capacity() / 10 / ops::kTilePage * ops::kTilePage;
+        memory_geometry(run.board(), {})[PoolKind::dram].capacity() / 10 / ops::kTilePage * ops::kTilePage;
     std::vector<ops::Tensor> layers;
     try {
         for (int layer = 0; layer < 11; ++layer) {

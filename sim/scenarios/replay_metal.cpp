@@ -15,15 +15,15 @@ namespace {
 using namespace tt::tt_metal;
 using namespace tt::tt_metal::distributed;
 
-BufferType type_of(Pool pool) {
+BufferType type_of(PoolKind pool) {
     switch (pool) {
-        case Pool::dram:
+        case PoolKind::dram:
             return BufferType::DRAM;
-        case Pool::l1:
+        case PoolKind::l1:
             return BufferType::L1;
-        case Pool::l1_small:
+        case PoolKind::l1_small:
             return BufferType::L1_SMALL;
-        case Pool::trace:
+        case PoolKind::trace:
             break;
     }
     return BufferType::TRACE;
@@ -61,7 +61,7 @@ public:
     bool free(int64_t id) override { return live_.erase(id) != 0; }
     void free_all() override { live_.clear(); }
 
-    PoolStatistics statistics(Pool pool) const override {
+    allocator::PoolStatistics statistics(PoolKind pool) const override {
         const Statistics now = mesh_->allocator()->get_statistics(type_of(pool));
         return {.size = now.total_allocatable_size_bytes,
                 .allocated = now.total_allocated_bytes,
@@ -69,7 +69,7 @@ public:
                 .largest_free = now.largest_free_block_bytes};
     }
 
-    uint32_t banks(Pool pool) const override { return mesh_->allocator()->get_num_banks(type_of(pool)); }
+    uint32_t banks(PoolKind pool) const override { return mesh_->allocator()->get_num_banks(type_of(pool)); }
 
 private:
     std::shared_ptr<MeshDevice> mesh_;
@@ -79,8 +79,10 @@ private:
 }  // namespace
 
 std::unique_ptr<ReplayTarget> open_metal_target(const Board& board, const RegionSizes& regions) {
+    // The simulated host exists until the process ends, and with it its board.
+    static const Board kept = board;
     MetalOptions options = metal_options_from_environment();
-    options.board = &board;
+    options.board = &kept;
     set_metal_options(options);
     return std::make_unique<MetalTarget>(regions);
 }

@@ -19,9 +19,9 @@ ordered_json value_or_null(const std::optional<uint64_t>& value) {
     return value ? ordered_json(*value) : ordered_json(nullptr);
 }
 
-ordered_json to_json(const std::vector<Block>& blocks) {
+ordered_json to_json(const std::vector<allocator::BankBlock>& blocks) {
     ordered_json table = ordered_json::array();
-    for (const Block& block : blocks) {
+    for (const allocator::BankBlock& block : blocks) {
         table.push_back({{"address", block.address}, {"size", block.size}, {"allocated", block.allocated}});
     }
     return table;
@@ -35,7 +35,7 @@ ordered_json to_json(const DeviceTruth& device) {
                         {"requested", truth.requested},
                         {"capacity", value_or_null(truth.capacity)},
                         {"largest_free", value_or_null(truth.largest_free)}};
-        for (const std::vector<Block>& blocks : truth.blocks) {
+        for (const std::vector<allocator::BankBlock>& blocks : truth.blocks) {
             memory[kind]["blocks"].push_back(to_json(blocks));
         }
     }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cassert>
 
+#include "allocator/bank_snapshot.hpp"
 #include "base/time.hpp"
 #include "census/arithmetic.hpp"
 #include "census/device_facts.hpp"
@@ -30,14 +31,20 @@ std::optional<uint64_t> bank_size(const Report& report, uint64_t members, Kind k
 }
 
 FailureVerdict verdict_of(const segment::Failure& failure, std::optional<uint64_t> bank) {
-    if (bank && failure.needed_per_bank > *bank) {
-        return FailureVerdict::too_big;
+    switch (allocator::judge(failure.needed_per_bank, {.size = bank.value_or(UINT64_MAX),
+                                                       .free = failure.free_per_bank,
+                                                       .largest_free = failure.largest_free_per_bank})) {
+        case allocator::FitVerdict::too_big:
+            return FailureVerdict::too_big;
+        case allocator::FitVerdict::not_enough:
+            return FailureVerdict::not_enough;
+        case allocator::FitVerdict::fragmented:
+            return FailureVerdict::fragmented;
+        case allocator::FitVerdict::fits:
+        case allocator::FitVerdict::too_many_cores:
+            break;
     }
-    if (failure.needed_per_bank > failure.free_per_bank) {
-        return FailureVerdict::not_enough;
-    }
-    return failure.needed_per_bank > failure.largest_free_per_bank ? FailureVerdict::fragmented
-                                                                   : FailureVerdict::unknown;
+    return FailureVerdict::unknown;
 }
 
 void describe_out_of_memory(FailureFigures& figures, const segment::Failure& failure, const Report& report) {

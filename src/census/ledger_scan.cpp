@@ -111,18 +111,6 @@ std::shared_ptr<const SetScans> scan_ledger(const segment::Reader& reader, const
     return scans;
 }
 
-// Empty while an event is being recorded.
-std::optional<uint64_t> events_if_quiet(const segment::Reader& reader) {
-    uint64_t events = 0;
-    for (const segment::WriterState& writer : reader.writers()) {
-        if (writer.intent != 0) {
-            return std::nullopt;
-        }
-        events += writer.written;
-    }
-    return events;
-}
-
 std::vector<Bank> banks_of(const Devices& devices) {
     std::vector<Bank> banks;
     for (const auto& info : devices) {
@@ -134,6 +122,17 @@ std::vector<Bank> banks_of(const Devices& devices) {
 }
 
 }  // namespace
+
+std::optional<uint64_t> events_if_quiet(const segment::Reader& reader) {
+    uint64_t events = 0;
+    for (const segment::WriterState& writer : reader.writers()) {
+        if (writer.intent != 0) {
+            return std::nullopt;
+        }
+        events += writer.written;
+    }
+    return events;
+}
 
 std::optional<uint64_t> SetScan::largest_free(size_t kind, const Bank& bank) const {
     assert(kind < free.size());

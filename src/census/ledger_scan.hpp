@@ -32,6 +32,9 @@ struct SetScan {
 
 using SetScans = std::map<uint32_t, SetScan>;  // by index of the set
 
+// The number of events that a ledger has recorded. Empty while one is being recorded.
+std::optional<uint64_t> events_if_quiet(const segment::Reader& reader);
+
 // Scans one ledger. Thread-safe.
 class LedgerScan {
 public:

@@ -59,6 +59,27 @@ std::string suggestion(const std::string& text, const std::vector<std::string>& 
     return near ? fmt::format(" (did you mean '{}'?)", *near) : "";
 }
 
+std::optional<uint64_t> parse_size(std::string_view text) {
+    uint64_t number = 0;
+    const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (problem != std::errc()) {
+        return std::nullopt;
+    }
+    std::string_view unit(end, static_cast<size_t>(text.data() + text.size() - end));
+    constexpr std::string_view kLetters = "KMGT";
+    const size_t power = unit.empty() ? std::string_view::npos : kLetters.find(unit.front());
+    unit.remove_prefix(power == std::string_view::npos ? 0 : 1);
+    const bool is_bytes = power == std::string_view::npos && (unit.empty() || unit == "B");
+    if (!is_bytes && (power == std::string_view::npos || (!unit.empty() && unit != "B" && unit != "iB"))) {
+        return std::nullopt;
+    }
+    uint64_t factor = 1;
+    for (size_t i = 0; !is_bytes && i <= power; ++i) {
+        factor *= unit == "B" ? 1000u : 1024u;
+    }
+    return number > UINT64_MAX / factor ? std::nullopt : std::optional(number * factor);
+}
+
 std::function<std::string(const std::string&)> check_choice(std::vector<std::string> choices) {
     return [choices = std::move(choices)](const std::string& text) {
         if (std::find(choices.begin(), choices.end(), text) != choices.end()) {

@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <vector>
 
@@ -60,6 +61,8 @@ std::string check_count(const std::string& text);
 std::function<std::string(const std::string&)> check_interval(uint64_t least_ms);
 // Seconds between two samples: from a tenth to an hour.
 std::string check_seconds(const std::string& text);
+// "8GiB", "8GB", "512M", "4096". KB, MB, GB and TB are powers of 1000; KiB and so on, and single letters, powers of 1024.
+std::optional<uint64_t> parse_size(std::string_view text);
 // One of a list of names. The problem lists them and suggests the nearest one.
 std::function<std::string(const std::string&)> check_choice(std::vector<std::string> choices);
 

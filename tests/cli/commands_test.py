@@ -16,7 +16,7 @@ from harness.test_case import TestCase, main
 from harness.waiting import TIMEOUT, wait_until
 
 ASK_ONCE = (["status"], ["ps"], ["allocations"], ["allocations", "--group-by", "age"], ["programs"], ["map", "-d", "0"],
-            ["cores", "-d", "0"], ["peak"], ["why"], ["monitor", "-n", "1"], ["query"])
+            ["cores", "-d", "0"], ["fit", "-d", "0", "4096"], ["peak"], ["why"], ["monitor", "-n", "1"], ["query"])
 NEED_A_DAEMON = (["post-mortem"], ["post-mortem", "1"], ["history"], ["events"], ["self"])
 
 
@@ -476,7 +476,7 @@ class OldNames(TestCase):
 
 
 class Output(TestCase):
-    COMMANDS = ("status", "ps", "allocations", "mark", "programs", "map", "cores", "peak", "history", "post-mortem", "why", "monitor", "top",
+    COMMANDS = ("status", "ps", "allocations", "mark", "programs", "map", "cores", "fit", "peak", "history", "post-mortem", "why", "monitor", "top",
                 "query", "events", "self", "demo", "top", "run", "doctor")
 
     def test_every_command_has_help_with_an_example_within_80_columns(self):

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Each command on the scenarios: the screen shows what the allocator holds."""
 
+import json
 import re
 
 from harness.simulator import Simulator
@@ -160,6 +161,73 @@ class WithAndWithoutDaemon(TestCase):
             self.assertLessEqual(peak["count"], 2 * 51, "each thread holds 50, and one more while it replaces one")
             self.assertGreaterEqual(peak["requested"], peak["requested_now"])
             self.assertRegex(self.output_of("peak"), "the highest since .* ago; the peak of the process may lie earlier")
+
+    def fit(self, code: int, *arguments: str) -> dict:
+        """The answer of 'fit', which must have this exit code."""
+        done = self.ttmem("fit", *arguments, "--json")
+        self.assertEqual((done.returncode, done.stderr), (code, ""), arguments)
+        return json.loads(done.stdout)
+
+    def test_fit_predicts_the_refusal_of_the_allocator(self):
+        sim = self.simulator_at("fragmentation", "every second freed")
+        size = sim.last_truth()["devices"][0]["memory"]["dram"]["capacity"] // 4 // 2048 * 2048
+        answers = []
+        for source in self.both_ways(sim):
+            view = self.fit(3, "-d", "0", "--kind", "dram", str(size), "--pid", str(sim.pid))
+            self.assertEqual((view["source"], view["answer"], view["exact"]), (source, "does not fit", True))
+            [answer] = [one for one in view["allocators"] if one["set"].startswith("mesh")]
+            self.assertEqual((answer["verdict"], answer["fits_after_compaction"]), ("fragmented", True))
+            answers.append((answer["needed"], answer["free"], answer["largest_free"]))
+            cheapest = answer["to_free"][0]
+            self.assertEqual({block["name"] for block in cheapest["blocks"]}, {"activations"})
+            self.assertEqual(sum(block["bytes"] for block in cheapest["blocks"]), cheapest["bytes"])
+            done = self.ttmem("fit", "-d", "0", str(size), "--bytes")
+            self.assertEqual((done.returncode, done.stderr), (3, ""))
+            self.assertIn(f"  does not fit: fragmented, short by {answer['short_by']} B per bank\n", done.stdout)
+            self.assertRegex(done.stdout, rf"after freeing {cheapest['bytes']} B per bank in {cheapest['count']} ")
+        sim.go_to("no block large enough")
+        refused = tuple(int(number) for number in re.search(
+            r"store (\d+) B.*, free: (\d+) B, largest free block: (\d+) B", refusal(sim)).groups())
+        self.assertEqual(answers, [refused, refused])
+
+    def addresses_in_mesh(self) -> set[int]:
+        """Of live DRAM buffers."""
+        return {one["address"] for one in self.json_of("allocations", "--kind", "dram", "--limit", "0")["allocations"]
+                if one["set"].startswith("mesh")}
+
+    def test_fit_predicts_the_address_that_the_allocator_gives(self):
+        sim = self.simulator_at("mesh-allocation", "tensor 1")
+        addresses = []
+        for source in self.both_ways(sim):
+            for request in (["4MiB"], ["--shape", "8,512,512"], ["4194304", "--page", "2KiB", "--interleaved"]):
+                view = self.fit(0, "-d", "0", *request)
+                self.assertEqual((view["source"], view["answer"]), (source, "fits"))
+                [answer] = [one for one in view["allocators"] if one["set"].startswith("mesh")]
+                self.assertEqual((answer["pid"], sorted(answer["devices"])), (sim.pid, list(range(8))))
+                addresses.append(answer["address"])
+        before = self.addresses_in_mesh()
+        sim.go_to("tensor 2")
+        self.assertEqual(self.addresses_in_mesh() - before, set(addresses))
+
+    def test_fit_says_with_its_exit_code_what_is_wrong(self):
+        sim = self.simulator_at("mesh-allocation", "tensor 1")
+        for _ in self.both_ways(sim):
+            for words, part in ((["16QiB"], "must be a size"), (["0"], "must be a size"), (["-1"], ""), ([], "is missing"),
+                                (["--shape", "32x32"], "must be one to eight numbers"), (["4096", "--cores", "0"], "1 or greater"),
+                                (["--shape", "32", "--dtype", "bfloat17"], "did you mean 'bfloat16'"),
+                                (["4096", "--kind", "cb"], "must be one of"), (["4096", "--kind", "l1_small"], "--cores"),
+                                (["4096", "--cores", "2", "--interleaved"], ""), (["4096", "--shape", "32"], "one of them"),
+                                (["--shape", "32", "--dtype", "bfloat8_b", "--layout", "row_major"], "must be tile")):
+                done = self.ttmem("fit", "-d", "0", *words)
+                self.assertEqual((done.returncode, done.stdout), (2, ""), words)
+                self.assertIn(part, done.stderr)
+            for words, part in ((["-d", "99", "4096"], "device 99"), (["-d", "0", "4096", "--set", "x"], "'x'"),
+                                (["-d", "0", "4096", "--pid", "1"], "process 1")):
+                done = self.ttmem("fit", *words)
+                self.assertEqual((done.returncode, done.stdout), (1, ""), words)
+                self.assertIn(part, done.stderr)
+            self.assertEqual(self.fit(3, "-d", "0", "4096", "--kind", "l1", "--cores", "57")["allocators"][0]["verdict"],
+                             "too many cores")
 
     def test_map_shows_the_block_table_of_the_allocator(self):
         sim = self.simulator_at("fragmentation", "no block large enough", "--blocks")

@@ -93,7 +93,7 @@ class Users(TestCase):
             self.assertEqual(status, 200, answer)
             return answer
         for path in ("allocations", "allocations?group=name", "programs", "failures", f"failures?device={ids['0xc2']}",
-                     f"map?device={ids['0xc2']}", f"cores?device={ids['0xc2']}"):
+                     f"map?device={ids['0xc2']}", f"cores?device={ids['0xc2']}", f"fit?device={ids['0xc2']}&size=4096"):
             answer = answer_of(path)
             self.assertEqual((answer["exact"], answer["hidden"]["process_count"], answer["hidden"]["memory"]["dram"]["used"]),
                              (False, 1, 12288), path)

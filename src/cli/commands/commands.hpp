@@ -17,6 +17,7 @@ void add_growth(CLI::App& app, Action& chosen);
 void add_peak(CLI::App& app, Action& chosen);
 void add_programs(CLI::App& app, Action& chosen);
 void add_map(CLI::App& app, Action& chosen);
+void add_fit(CLI::App& app, Action& chosen);
 void add_cores(CLI::App& app, Action& chosen);
 void add_why(CLI::App& app, Action& chosen);
 void add_post_mortem(CLI::App& app, Action& chosen);

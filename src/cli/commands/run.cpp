@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <charconv>
 
 #include "base/descriptor.hpp"
 #include "cli/commands/commands.hpp"
@@ -33,28 +32,6 @@ struct RunOptions {
     std::optional<std::string> report;
     std::vector<std::string> command;
 };
-
-// "8GiB", "8GB", "512M", "4096". KB, MB, GB and TB are powers of 1000; KiB and so on, and single letters, powers of 1024.
-std::optional<uint64_t> parse_size(std::string_view text) {
-    uint64_t number = 0;
-    const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (problem != std::errc()) {
-        return std::nullopt;
-    }
-    std::string_view unit(end, static_cast<size_t>(text.data() + text.size() - end));
-    constexpr std::string_view kLetters = "KMGT";
-    const size_t power = unit.empty() ? std::string_view::npos : kLetters.find(unit.front());
-    unit.remove_prefix(power == std::string_view::npos ? 0 : 1);
-    const bool is_bytes = power == std::string_view::npos && (unit.empty() || unit == "B");
-    if (!is_bytes && (power == std::string_view::npos || (!unit.empty() && unit != "B" && unit != "iB"))) {
-        return std::nullopt;
-    }
-    uint64_t factor = 1;
-    for (size_t i = 0; !is_bytes && i <= power; ++i) {
-        factor *= unit == "B" ? 1000u : 1024u;
-    }
-    return number > UINT64_MAX / factor ? std::nullopt : std::optional(number * factor);
-}
 
 std::optional<access::PeakLimit> parse_limit(const std::string& text) {
     const size_t equals = text.find('=');

@@ -441,7 +441,7 @@ TEST(Answers, EveryQuestionHasAnAddressAndOneOfItsSelector) {
     Questions::for_each([&]<class Question>() {
         addresses.insert(std::string(Question::kPath) + "?" + selector_of<Question>());
     });
-    EXPECT_THAT(addresses, SizeIs(15));
+    EXPECT_THAT(addresses, SizeIs(16));
 }
 
 template <class View>

@@ -7,6 +7,7 @@
 #include "view/questions/cores.hpp"
 #include "view/questions/events.hpp"
 #include "view/questions/failures.hpp"
+#include "view/questions/fit.hpp"
 #include "view/questions/groups.hpp"
 #include "view/questions/growth.hpp"
 #include "view/questions/history.hpp"
@@ -21,7 +22,8 @@
 
 namespace ttmem::view {
 
-using Questions = QuestionList<Status, Processes, Allocations, Groups, Growth, PeakContents, Programs, Map,
-                               Cores, Failures, PostMortemList, SinglePostMortem, History, Events, Self>;
+using Questions =
+    QuestionList<Status, Processes, Allocations, Groups, Growth, PeakContents, Programs, Map, FitCheck, Cores,
+                 Failures, PostMortemList, SinglePostMortem, History, Events, Self>;
 
 }  // namespace ttmem::view

@@ -43,6 +43,9 @@ Text programs_text(const ProgramView& view, const Style& style);
 // A picture of each bank, and its blocks by address. Lists at most `limit` blocks per bank; 0 for all.
 Text map_text(const MapView& view, const Style& style, size_t limit = 0);
 
+// Whether a request would fit, allocator by allocator, and what would make it fit.
+Text fit_text(const FitView& view, const Style& style);
+
 // The cores of a device, least headroom first. Lists at most `limit` cores; 0 for all.
 Text cores_text(const CoreView& view, const Style& style, size_t limit = 0);
 

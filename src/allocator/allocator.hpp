@@ -8,14 +8,14 @@
 
 #include <tl/expected.hpp>
 
-#include "sim/free_list.hpp"
-#include "sim/geometry.hpp"
+#include "allocator/free_list.hpp"
+#include "allocator/geometry.hpp"
 
-namespace ttmem::sim {
+namespace ttmem::allocator {
 
 // A buffer's request. Pages are distributed over the banks of the pool, or over the cores of its shards.
 struct BufferRequest {
-    Pool pool = Pool::dram;
+    PoolKind pool = PoolKind::dram;
     uint64_t pages = 0;  // for a sharded buffer: pages of one shard times cores
     uint64_t page_size = 0;
     uint32_t shard_cores = 0;            // 0: interleaved
@@ -33,8 +33,13 @@ struct BufferFootprint {
 
 BufferFootprint footprint(const PoolGeometry& pool, const BufferRequest& request);
 
+// A shard needs a bank of its own. A region of size 0 may have no banks: it has no room for anything.
+constexpr bool has_cores(const PoolGeometry& pool, const BufferRequest& request) {
+    return pool.banks == 0 || request.shard_cores <= pool.banks;
+}
+
 struct OutOfMemory {
-    Pool pool = Pool::dram;
+    PoolKind pool = PoolKind::dram;
     BufferFootprint needed;
     PoolStatistics bank;
 
@@ -49,22 +54,22 @@ public:
     explicit Allocator(const MemoryGeometry& memory);
 
     tl::expected<uint64_t, OutOfMemory> allocate(const BufferRequest& request);
-    bool release(Pool pool, uint64_t address);
+    bool release(PoolKind pool, uint64_t address);
     void release_all();
 
     const MemoryGeometry& memory() const { return memory_; }
-    PoolStatistics statistics(Pool pool) const;
-    std::vector<Block> blocks(Pool pool) const;
+    PoolStatistics statistics(PoolKind pool) const;
+    std::vector<BankBlock> blocks(PoolKind pool) const;
 
     // Circular buffers must end below this address. L1_SMALL lies above L1, so only L1 buffers can be in the way.
     std::optional<uint64_t> lowest_occupied_l1() const;
 
 private:
-    FreeList& list(Pool pool) { return lists_[static_cast<size_t>(pool)]; }
-    const FreeList& list(Pool pool) const { return lists_[static_cast<size_t>(pool)]; }
+    FreeList& list(PoolKind pool) { return lists_[static_cast<size_t>(pool)]; }
+    const FreeList& list(PoolKind pool) const { return lists_[static_cast<size_t>(pool)]; }
 
     MemoryGeometry memory_;
     std::vector<FreeList> lists_;
 };
 
-}  // namespace ttmem::sim
+}  // namespace ttmem::allocator

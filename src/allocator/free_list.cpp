@@ -1,37 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/free_list.hpp"
+#include "allocator/free_list.hpp"
 
 #include <algorithm>
 #include <iterator>
 
-namespace ttmem::sim {
+namespace ttmem::allocator {
 
 FreeList::FreeList(uint64_t base, uint64_t size) : base_(base), size_(size) { release_all(); }
 
 std::optional<uint64_t> FreeList::allocate(uint64_t size, bool bottom_up) {
-    // A block of zero bytes has no address of its own and would shadow its neighbour in the table.
-    if (size == 0) {
-        return std::nullopt;
-    }
-    if (bottom_up) {
-        for (auto block = free_.begin(); block != free_.end(); ++block) {
-            if (block->second >= size) {
-                return take(block, size, bottom_up);
-            }
-        }
-    } else {
-        for (auto block = free_.rbegin(); block != free_.rend(); ++block) {
-            if (block->second >= size) {
-                return take(std::prev(block.base()), size, bottom_up);
-            }
-        }
-    }
-    return std::nullopt;
+    const auto block = first_fit(free_, size, bottom_up);
+    return block == free_.end() ? std::nullopt : std::optional(take(block, size, bottom_up));
 }
 
 uint64_t FreeList::take(Blocks::iterator block, uint64_t size, bool bottom_up) {
     const auto [start, length] = *block;
-    const uint64_t address = bottom_up ? start : start + length - size;
+    const uint64_t address = place_in(start, length, size, bottom_up);
     if (bottom_up) {
         free_.erase(block);
         if (length > size) {
@@ -88,8 +72,8 @@ PoolStatistics FreeList::statistics() const {
     return result;
 }
 
-std::vector<Block> FreeList::blocks() const {
-    std::vector<Block> result;
+std::vector<BankBlock> FreeList::blocks() const {
+    std::vector<BankBlock> result;
     result.reserve(free_.size() + allocated_.size());
     for (const auto& [address, size] : free_) {
         result.push_back({address, size, false});
@@ -97,7 +81,7 @@ std::vector<Block> FreeList::blocks() const {
     for (const auto& [address, size] : allocated_) {
         result.push_back({address, size, true});
     }
-    std::ranges::sort(result, {}, &Block::address);
+    std::ranges::sort(result, {}, &BankBlock::address);
     return result;
 }
 
@@ -108,4 +92,4 @@ std::optional<uint64_t> FreeList::lowest_allocated() const {
     return allocated_.begin()->first;
 }
 
-}  // namespace ttmem::sim
+}  // namespace ttmem::allocator

@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/allocator.hpp"
+#include "allocator/allocator.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
 #include <limits>
 #include <utility>
+#include <vector>
 
-namespace ttmem::sim {
+#include "allocator/chips_test_support.hpp"
+
+namespace ttmem::allocator {
 namespace {
 
-MemoryGeometry t3000() {
-    return memory_geometry(*find_board("t3000"), {.l1_small = 32'768, .trace = 1'048'576});
-}
+MemoryGeometry t3000() { return cut_regions(kT3000, {.l1_small = 32'768, .trace = 1'048'576}); }
 
 TEST(Allocator, InterleavedPagesAreDealtOutOverTheBanks) {
     const BufferFootprint taken =
-        footprint(t3000()[Pool::dram], {.pool = Pool::dram, .pages = 512, .page_size = 2048});
+        footprint(t3000()[PoolKind::dram], {.pool = PoolKind::dram, .pages = 512, .page_size = 2048});
     EXPECT_EQ(taken.aligned_size, 1'048'576u);
     EXPECT_EQ(taken.aligned_size_per_bank, 88'064u) << "43 pages in the fullest bank";
     EXPECT_EQ(taken.reserved_per_bank, 88'064u);
@@ -24,8 +25,8 @@ TEST(Allocator, InterleavedPagesAreDealtOutOverTheBanks) {
 }
 
 TEST(Allocator, PagesAreAlignedInTheirPoolAndBanksToTheAlignmentOfDram) {
-    const BufferFootprint semaphore =
-        footprint(t3000()[Pool::l1], {.pool = Pool::l1, .pages = 16, .page_size = 4, .shard_cores = 16});
+    const BufferFootprint semaphore = footprint(
+        t3000()[PoolKind::l1], {.pool = PoolKind::l1, .pages = 16, .page_size = 4, .shard_cores = 16});
     EXPECT_EQ(semaphore.aligned_size, 256u);
     EXPECT_EQ(semaphore.aligned_size_per_bank, 16u);
     EXPECT_EQ(semaphore.reserved_per_bank, 32u);
@@ -33,19 +34,21 @@ TEST(Allocator, PagesAreAlignedInTheirPoolAndBanksToTheAlignmentOfDram) {
 
 TEST(Allocator, EachPoolGrowsInItsOwnDirection) {
     Allocator allocator(t3000());
-    EXPECT_EQ(allocator.allocate({.pool = Pool::dram, .pages = 1, .page_size = 2048}), 1'048'640u);
-    EXPECT_EQ(allocator.allocate({.pool = Pool::trace, .pages = 1, .page_size = 1024}), 1'073'651'712u);
-    EXPECT_EQ(allocator.allocate({.pool = Pool::l1, .pages = 32, .page_size = 2048}), 1'464'320u);
-    EXPECT_EQ(allocator.allocate({.pool = Pool::l1_small, .pages = 4, .page_size = 1024, .shard_cores = 4}),
-              1'498'112u);
+    EXPECT_EQ(allocator.allocate({.pool = PoolKind::dram, .pages = 1, .page_size = 2048}), 1'048'640u);
+    EXPECT_EQ(allocator.allocate({.pool = PoolKind::trace, .pages = 1, .page_size = 1024}), 1'073'651'712u);
+    EXPECT_EQ(allocator.allocate({.pool = PoolKind::l1, .pages = 32, .page_size = 2048}), 1'464'320u);
+    EXPECT_EQ(
+        allocator.allocate({.pool = PoolKind::l1_small, .pages = 4, .page_size = 1024, .shard_cores = 4}),
+        1'498'112u);
     EXPECT_EQ(allocator.lowest_occupied_l1(), 1'464'320u);
-    EXPECT_EQ(allocator.allocate({.pool = Pool::dram, .pages = 1, .page_size = 2048, .bottom_up = false}),
+    EXPECT_EQ(allocator.allocate({.pool = PoolKind::dram, .pages = 1, .page_size = 2048, .bottom_up = false}),
               1'073'651'712u - 2048);
 }
 
 TEST(Allocator, OutOfMemoryNamesRequestNeedFreeAndLargestBlock) {
-    Allocator allocator(memory_geometry(*find_board("t3000"), {}));
-    const auto refused = allocator.allocate({.pool = Pool::dram, .pages = 536'870'912, .page_size = 2048});
+    Allocator allocator(cut_regions(kT3000, {}));
+    const auto refused =
+        allocator.allocate({.pool = PoolKind::dram, .pages = 536'870'912, .page_size = 2048});
     ASSERT_FALSE(refused);
     EXPECT_EQ(
         refused.error().message(),
@@ -58,29 +61,35 @@ TEST(Allocator, OutOfMemoryNamesRequestNeedFreeAndLargestBlock) {
 TEST(Allocator, SizesNearTheEndOfSixtyFourBitsAreRefusedAndDoNotWrap) {
     Allocator allocator(t3000());
     constexpr uint64_t kMost = std::numeric_limits<uint64_t>::max();
-    EXPECT_FALSE(allocator.allocate({.pool = Pool::dram, .pages = kMost, .page_size = 1}));
-    EXPECT_FALSE(allocator.allocate({.pool = Pool::dram, .pages = 1, .page_size = kMost}));
+    EXPECT_FALSE(allocator.allocate({.pool = PoolKind::dram, .pages = kMost, .page_size = 1}));
+    EXPECT_FALSE(allocator.allocate({.pool = PoolKind::dram, .pages = 1, .page_size = kMost}));
     EXPECT_FALSE(
-        allocator.allocate({.pool = Pool::l1, .pages = kMost / 16, .page_size = 32, .shard_cores = 1}));
-    for (const Pool pool : kPools) {
+        allocator.allocate({.pool = PoolKind::l1, .pages = kMost / 16, .page_size = 32, .shard_cores = 1}));
+    for (const PoolKind pool : kPools) {
         EXPECT_EQ(allocator.statistics(pool).allocated, 0u);
     }
 }
 
 TEST(Allocator, APoolWithoutBanksRefusesEverything) {
-    Allocator allocator(memory_geometry(*find_board("n150"), {}));
+    Allocator allocator(cut_regions(kN150, {}));
     EXPECT_FALSE(
-        allocator.allocate({.pool = Pool::l1_small, .pages = 4, .page_size = 1024, .shard_cores = 4}));
-    EXPECT_FALSE(allocator.allocate({.pool = Pool::trace, .pages = 1, .page_size = 1024}));
+        allocator.allocate({.pool = PoolKind::l1_small, .pages = 4, .page_size = 1024, .shard_cores = 4}));
+    EXPECT_FALSE(allocator.allocate({.pool = PoolKind::trace, .pages = 1, .page_size = 1024}));
+}
+
+TEST(Allocator, AShardNeedsABankOfItsOwn) {
+    const PoolGeometry l1 = t3000()[PoolKind::l1];
+    EXPECT_TRUE(has_cores(l1, {.pool = PoolKind::l1, .pages = 56, .page_size = 32, .shard_cores = 56}));
+    EXPECT_FALSE(has_cores(l1, {.pool = PoolKind::l1, .pages = 57, .page_size = 32, .shard_cores = 57}));
+    EXPECT_TRUE(has_cores(l1, {.pool = PoolKind::l1, .pages = 999, .page_size = 32})) << "interleaved";
 }
 
 TEST(Allocator, WhatAPoolGaveAwayIsTheSumOfItsFootprints) {
     const bool held = rc::check([] {
-        const Board* board = *rc::gen::elementOf(std::vector<const Board*>{
-            find_board("n150"), find_board("t3000"), find_board("p100"), find_board("blackhole_galaxy")});
-        Allocator allocator(memory_geometry(*board, {.l1_small = 65'536, .trace = 8'388'608}));
+        const ChipMemory chip = *rc::gen::element(kN150, kT3000, kP100);
+        Allocator allocator(cut_regions(chip, {.l1_small = 65'536, .trace = 8'388'608}));
         struct Live {
-            Pool pool;
+            PoolKind pool;
             uint64_t address;
             uint64_t bytes;
         };
@@ -96,8 +105,9 @@ TEST(Allocator, WhatAPoolGaveAwayIsTheSumOfItsFootprints) {
                 live.pop_back();
                 continue;
             }
-            const Pool pool = kPools[(call >> 8) % kPoolCount];
-            const bool sharded = pool == Pool::l1_small || (pool == Pool::l1 && (call >> 10) % 2 == 0);
+            const PoolKind pool = kPools[(call >> 8) % kPoolCount];
+            const bool sharded =
+                pool == PoolKind::l1_small || (pool == PoolKind::l1 && (call >> 10) % 2 == 0);
             BufferRequest request{
                 .pool = pool, .pages = 1 + (call >> 11) % 3000, .page_size = 1 + (call >> 24) % 4096};
             if (sharded) {
@@ -114,7 +124,7 @@ TEST(Allocator, WhatAPoolGaveAwayIsTheSumOfItsFootprints) {
             } else {
                 RC_ASSERT(bytes > allocator.statistics(pool).largest_free);
             }
-            for (const Pool each : kPools) {
+            for (const PoolKind each : kPools) {
                 RC_ASSERT(allocator.statistics(each).allocated == expected[static_cast<size_t>(each)]);
             }
         }
@@ -123,4 +133,4 @@ TEST(Allocator, WhatAPoolGaveAwayIsTheSumOfItsFootprints) {
 }
 
 }  // namespace
-}  // namespace ttmem::sim
+}  // namespace ttmem::allocator

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/free_list.hpp"
+#include "allocator/free_list.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <map>
 
-namespace ttmem::sim {
+namespace ttmem::allocator {
 namespace {
 
 TEST(FreeList, BottomUpTakesTheLowEndOfTheLowestBlockThatFits) {
@@ -38,7 +38,7 @@ TEST(FreeList, FreeNeighboursBecomeOneAtOnce) {
     EXPECT_TRUE(list.release(200));
     EXPECT_EQ(list.blocks().size(), 3u);
     EXPECT_TRUE(list.release(100));
-    EXPECT_EQ(list.blocks(), (std::vector<Block>{{0, 300, false}}));
+    EXPECT_EQ(list.blocks(), (std::vector<BankBlock>{{0, 300, false}}));
 }
 
 TEST(FreeList, NothingIsReleasedTwice) {
@@ -64,7 +64,7 @@ void check_invariants(const FreeList& list, uint64_t base, uint64_t size) {
     uint64_t at = base;
     PoolStatistics counted{.size = size};
     bool previous_free = false;
-    for (const Block& block : list.blocks()) {
+    for (const BankBlock& block : list.blocks()) {
         RC_ASSERT(block.address == at);  // no overlap and no hole
         RC_ASSERT(block.size > 0u);
         RC_ASSERT(block.allocated || !previous_free);  // coalesced
@@ -117,4 +117,4 @@ TEST(FreeList, InvariantsHoldAfterThousandsOfRandomCalls) {
 }
 
 }  // namespace
-}  // namespace ttmem::sim
+}  // namespace ttmem::allocator

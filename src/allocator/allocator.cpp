@@ -1,25 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/allocator.hpp"
+#include "allocator/allocator.hpp"
 
 #include <fmt/format.h>
 
-#include <limits>
-
-namespace ttmem::sim {
-namespace {
-
-constexpr uint64_t kMost = std::numeric_limits<uint64_t>::max();
-
-uint64_t multiply_or_most(uint64_t a, uint64_t b) {
-    uint64_t result = 0;
-    return __builtin_mul_overflow(a, b, &result) ? kMost : result;
-}
-
-uint64_t round_up_or_most(uint64_t value, uint64_t multiple) {
-    return value > kMost - multiple ? kMost : round_up(value, multiple);
-}
-
-}  // namespace
+namespace ttmem::allocator {
 
 BufferFootprint footprint(const PoolGeometry& pool, const BufferRequest& request) {
     BufferFootprint result;
@@ -59,7 +43,7 @@ tl::expected<uint64_t, OutOfMemory> Allocator::allocate(const BufferRequest& req
     return tl::unexpected(OutOfMemory{request.pool, needed, statistics(request.pool)});
 }
 
-bool Allocator::release(Pool pool, uint64_t address) { return list(pool).release(address); }
+bool Allocator::release(PoolKind pool, uint64_t address) { return list(pool).release(address); }
 
 void Allocator::release_all() {
     for (FreeList& each : lists_) {
@@ -67,10 +51,12 @@ void Allocator::release_all() {
     }
 }
 
-PoolStatistics Allocator::statistics(Pool pool) const { return list(pool).statistics(); }
+PoolStatistics Allocator::statistics(PoolKind pool) const { return list(pool).statistics(); }
 
-std::vector<Block> Allocator::blocks(Pool pool) const { return list(pool).blocks(); }
+std::vector<BankBlock> Allocator::blocks(PoolKind pool) const { return list(pool).blocks(); }
 
-std::optional<uint64_t> Allocator::lowest_occupied_l1() const { return list(Pool::l1).lowest_allocated(); }
+std::optional<uint64_t> Allocator::lowest_occupied_l1() const {
+    return list(PoolKind::l1).lowest_allocated();
+}
 
-}  // namespace ttmem::sim
+}  // namespace ttmem::allocator
