@@ -67,6 +67,10 @@ typedef enum ttmem_kind TTMEM_ENUM_BASE {
 #define TTMEM_PLANNED 0x100u /* hooked by a graph capture: nothing is really taken */
 #define TTMEM_VIEW 0x200u    /* on memory that another allocation owns */
 
+/* Or one of these to the flags of ttmem_allocate_cb(): programs lay these out in L1 as they do circular buffers. */
+#define TTMEM_DATAFLOW 0x1000u   /* a dataflow buffer */
+#define TTMEM_SCRATCHPAD 0x2000u /* a scratchpad */
+
 /* The reserved size of a reporter that knows only the logical one: `used` then counts that, marked inexact. */
 #define TTMEM_UNKNOWN UINT64_MAX
 
@@ -183,7 +187,7 @@ static inline void ttmem_cores_add(ttmem_cores* cores, unsigned x0, unsigned y0,
 
 /*
  * A circular buffer of a program: `size` bytes on each of `cores`. flags: TTMEM_VIEW for a globally allocated one, or
- * TTMEM_PLANNED, else 0. A null `cores` means that they are not known: used then counts one core, marked inexact.
+ * TTMEM_PLANNED, and TTMEM_DATAFLOW or TTMEM_SCRATCHPAD where it is one, else 0. A null `cores` means that they are not known: used then counts one core, marked inexact.
  */
 ttmem_handle ttmem_allocate_cb(ttmem_set set, uint64_t program, uint64_t address, uint64_t size,
                                const ttmem_cores* cores, uint32_t flags);
@@ -213,10 +217,10 @@ typedef struct ttmem_out_of_memory {
 typedef struct ttmem_cb_clash {
     ttmem_set set;
     uint16_t core_x, core_y; /* a core where they overlap */
-    uint64_t program;        /* 0 where unknown */
+    uint64_t program;        /* TTMEM_UNKNOWN where unknown */
     uint64_t requested;      /* bytes of the program's circular buffers on that core */
     uint64_t cb_end;         /* the address where the circular buffers end */
-    uint64_t lowest_buffer;  /* the address of the lowest L1 buffer */
+    uint64_t lowest_buffer;  /* the address of the lowest L1 buffer, or of the end of L1 if they reach beyond it */
     uint64_t free_per_bank;  /* free bytes of L1 in one bank */
     ttmem_handle blocker;    /* the allocation at lowest_buffer; 0 where unknown */
 } ttmem_cb_clash;

@@ -242,6 +242,7 @@ base::Expected<RunEnd> run(const RunSettings& settings) {
         return end;
     }
     end.view = look_back(settings, arrivals->census());
+    end.view.missing_facts = arrivals->missing_facts();
     end.view.lived_ns = static_cast<uint64_t>(
         std::chrono::duration_cast<std::chrono::nanoseconds>(steady_clock::now() - started).count());
     if (WIFSIGNALED(status)) {

@@ -13,10 +13,14 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
+#include <string_view>
 
 #include "base/environment.hpp"
 #include "base/pidfd.hpp"
 #include "base/proc_stat.hpp"
+#include "base/run_folder.hpp"
+#include "base/text.hpp"
 #include "base/unix_socket.hpp"
 #include "sources/segments/announcement.hpp"
 
@@ -28,6 +32,7 @@ using base::Error;
 namespace {
 
 constexpr int kBacklog = 128;
+constexpr size_t kMostFacts = 64;
 constexpr size_t kMostProcesses = 1024;  // each keeps its segment in memory
 constexpr char kSocketName[] = "/announce.sock";
 constexpr char kLibraryLink[] = "/lib";
@@ -80,6 +85,7 @@ RunArrivals::~RunArrivals() {
     if (!folder_.empty()) {
         unlink((folder_ + kSocketName).c_str());
         unlink((folder_ + kLibraryLink).c_str());
+        unlink((folder_ + base::kMissingFacts).c_str());
         rmdir(folder_.c_str());
     }
 }
@@ -184,6 +190,23 @@ void RunArrivals::scan_for_children_of(pid_t ancestor) {
             add(std::move(attached), 0);  // it may have been there from the beginning
         }
     }
+}
+
+std::vector<std::string> RunArrivals::missing_facts() const {
+    constexpr std::string_view kSeparator = "; ";
+    std::vector<std::string> facts;
+    std::ifstream lines(folder_ + base::kMissingFacts);
+    for (std::string line; facts.size() < kMostFacts && std::getline(lines, line);) {
+        for (size_t start = 0; start < line.size();) {
+            const size_t end = std::min(line.find(kSeparator, start), line.size());
+            std::string fact = base::printable(line.substr(start, end - start));
+            if (std::find(facts.begin(), facts.end(), fact) == facts.end()) {
+                facts.push_back(std::move(fact));
+            }
+            start = end + kSeparator.size();
+        }
+    }
+    return facts;
 }
 
 census::Census RunArrivals::census() const {

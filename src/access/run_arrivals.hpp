@@ -59,6 +59,9 @@ public:
 
     bool is_empty() const { return attached_.empty(); }
 
+    // The facts that the runtimes of these processes do not give, each once.
+    std::vector<std::string> missing_facts() const;
+
     // All processes so far, in their current or last state.
     census::Census census() const;
 

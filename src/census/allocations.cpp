@@ -140,6 +140,11 @@ LiveAllocation describe(const segment::Allocation& a, const SelectedLedger& ledg
     live.devices = selection.ids(set.positions);
     live.set = set.label;
     live.kind = *kind_of(a.kind);
+    if (a.kind == segment::AllocationKind::cb) {
+        live.cb_type = a.flags.has(segment::AllocationFlag::dataflow)     ? "dataflow"
+                       : a.flags.has(segment::AllocationFlag::scratchpad) ? "scratchpad"
+                                                                          : "circular";
+    }
     if (segment::is_kernel(a.kind)) {
         live.kernel_type = kKernelTypes[kernel_type_of(a.kind)];
     } else {

@@ -25,6 +25,7 @@ struct LiveAllocation {
     std::string set;                // the label that the process gave the set
     Kind kind = Kind::dram;
     std::optional<std::string> kernel_type;
+    std::optional<std::string> cb_type;
     std::optional<uint64_t> address;  // kernels have none
     uint64_t requested = 0;
     uint64_t used = 0;

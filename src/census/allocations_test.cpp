@@ -152,6 +152,18 @@ TEST_F(Allocations, AllocationsWithoutBytesAreListedWithTheirFlag) {
     EXPECT_TRUE(page.allocations[2].view);
 }
 
+TEST_F(Allocations, CircularBuffersHaveAType) {
+    one_.add(allocation(0, segment::AllocationKind::cb, 1, 50, 50));
+    one_.add(allocation(0, segment::AllocationKind::cb, 2, 40, 40, segment::AllocationFlag::dataflow));
+    one_.add(allocation(0, segment::AllocationKind::cb, 3, 30, 30, segment::AllocationFlag::scratchpad));
+    one_.add(allocation(0, segment::AllocationKind::l1, 4, 20, 20));
+    const AllocationPage page = *list_allocations(census_, {});
+    EXPECT_EQ(page.allocations[0].cb_type, "circular");
+    EXPECT_EQ(page.allocations[1].cb_type, "dataflow");
+    EXPECT_EQ(page.allocations[2].cb_type, "scratchpad");
+    EXPECT_EQ(page.allocations[3].cb_type, std::nullopt);
+}
+
 TEST_F(Allocations, KernelsHaveATypeAndNoAddress) {
     one_.add(allocation(0, segment::AllocationKind::kernel_fabric, 5, 50, 50));
     const LiveAllocation live = list_allocations(census_, {})->allocations.at(0);

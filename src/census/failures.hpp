@@ -75,6 +75,7 @@ struct FailureFigures {
     std::optional<uint64_t> missing;
     std::optional<uint64_t> cb_end;         // clash: the end address of the circular buffers
     std::optional<uint64_t> lowest_buffer;  // clash: the address of the lowest L1 buffer
+    std::optional<uint64_t> l1_end;         // clash beyond the end of L1: that address
     std::optional<Core> core;               // clash: one of the cores
     std::optional<uint64_t> program;
     std::optional<Blocker> blocker;

@@ -161,8 +161,8 @@ extern "C" ttmem_handle ttmem_allocate_cb(ttmem_set set, uint64_t program, uint6
         reserved = size * core_count(*cores);
     }
     // Other bits would make another kind of it.
-    const uint32_t kind =
-        (flags & ~(TTMEM_PLANNED | TTMEM_VIEW)) == 0 ? TTMEM_CB | flags : ttmem::segment::kNoKind;
+    constexpr uint32_t kFlags = TTMEM_PLANNED | TTMEM_VIEW | TTMEM_DATAFLOW | TTMEM_SCRATCHPAD;
+    const uint32_t kind = (flags & ~kFlags) == 0 ? TTMEM_CB | flags : ttmem::segment::kNoKind;
     if (!describe(state, set, kind, size, reserved, a)) {
         return 0;
     }

@@ -92,6 +92,21 @@ TRACKED_TEST(CircularBuffer, GloballyAllocatedOrPlannedIsListedAndAddsNothing) {
               0u);
 }
 
+TRACKED_TEST(CircularBuffer, MayBeADataflowBufferOrAScratchpadAndCountsAll) {
+    const ttmem_set set = make_set();
+    const ttmem_cores cores = rectangle(0, 0, 1, 1);
+    ttmem_allocate_cb(set, 1, 2, 100, &cores, TTMEM_DATAFLOW);
+    ttmem_allocate_cb(set, 1, 3, 50, &cores, TTMEM_SCRATCHPAD);
+    Live dataflow = cb_of(set, 1, 2, 100, cores);
+    dataflow.flags = segment::AllocationFlag::dataflow;
+    Live scratchpad = cb_of(set, 1, 3, 50, cores);
+    scratchpad.flags = segment::AllocationFlag::scratchpad;
+    const segment::Reader reader = own_reader();
+    EXPECT_THAT(differences(reader, {dataflow, scratchpad}), IsEmpty());
+    EXPECT_EQ(pool(reader, set, AllocationKind::cb).used, 600u);
+    EXPECT_EQ(ttmem_allocate(set, TTMEM_L1 | TTMEM_DATAFLOW, 1, 2, 3, 4), 0u) << "no buffer is one";
+}
+
 TRACKED_TEST(CircularBuffer, WrongFlagsSizesAndSetsAreRefusedAndCounted) {
     const ttmem_set set = make_set();
     const ttmem_cores cores = rectangle(0, 0, 7, 7);

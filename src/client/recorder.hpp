@@ -75,7 +75,9 @@ inline bool describe(State& state, ttmem_set set, uint32_t kind_and_flags, uint6
         count(state, Inexact::unknown_set);
         return false;
     }
-    if (__builtin_expect(kind >= segment::kKinds || (kind_and_flags & ~0x3ffu) != 0, 0)) {
+    const uint32_t possible_flags =
+        TTMEM_PLANNED | TTMEM_VIEW | (kind == TTMEM_CB ? TTMEM_DATAFLOW | TTMEM_SCRATCHPAD : 0u);
+    if (__builtin_expect(kind >= segment::kKinds || (kind_and_flags & ~(0xffu | possible_flags)) != 0, 0)) {
         count(state, Inexact::unknown_kind);
         return false;
     }
@@ -96,6 +98,8 @@ inline bool describe(State& state, ttmem_set set, uint32_t kind_and_flags, uint6
     return true;
 }
 static_assert(TTMEM_PLANNED >> 8 == uint32_t(segment::AllocationFlag::planned) &&
-              TTMEM_VIEW >> 8 == uint32_t(segment::AllocationFlag::view));
+              TTMEM_VIEW >> 8 == uint32_t(segment::AllocationFlag::view) &&
+              TTMEM_DATAFLOW >> 8 == uint32_t(segment::AllocationFlag::dataflow) &&
+              TTMEM_SCRATCHPAD >> 8 == uint32_t(segment::AllocationFlag::scratchpad));
 
 }  // namespace ttmem::client

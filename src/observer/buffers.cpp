@@ -47,6 +47,19 @@ void Buffers::free_all_of(const void* allocator) {
     }
 }
 
+uint64_t Buffers::requested_in(ttmem_set set, uint32_t kind) const {
+    uint64_t sum = 0;
+    for (const Shard& shard : shards_) {
+        const std::lock_guard lock(shard.mutex);
+        for (const auto& [buffer, record] : shard.records) {
+            if (record.set == set && record.kind == kind) {
+                sum += record.requested;
+            }
+        }
+    }
+    return sum;
+}
+
 ttmem_handle Buffers::handle_at(ttmem_set set, uint32_t kind, uint64_t address) const {
     for (const Shard& shard : shards_) {
         const std::lock_guard lock(shard.mutex);

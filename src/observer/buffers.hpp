@@ -18,6 +18,7 @@ struct BufferRecord {
     ttmem_set set = 0;
     uint32_t kind = 0;
     uint64_t address = 0;
+    uint64_t requested = 0;
     const void* allocator = nullptr;  // null: it has no memory
 };
 
@@ -32,6 +33,9 @@ public:
 
     // Frees everything from this allocator.
     void free_all_of(const void* allocator);
+
+    // The bytes that were requested for the live buffers of one kind in the set.
+    uint64_t requested_in(ttmem_set set, uint32_t kind) const;
 
     // The buffer at this address in the set; 0 if there is none.
     ttmem_handle handle_at(ttmem_set set, uint32_t kind, uint64_t address) const;

@@ -3,12 +3,15 @@
 
 #include <dirent.h>
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <link.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/environment.hpp"
+#include "base/run_folder.hpp"
 #include "observer/notice.hpp"
 
 namespace ttmem::observer {
@@ -17,6 +20,7 @@ namespace {
 
 constexpr char kLandmark[] = "_ZN2tt8tt_metal12GraphTracker14track_allocateEPKNS0_6BufferE";
 constexpr char kFolder[] = "ttmem-observer";  // beside the preloaded library
+constexpr char kWithout[] = ", without ";
 constexpr size_t kMostObjects = 4096;
 
 void* runtime_handle = nullptr;
@@ -125,7 +129,7 @@ bool attach_one_of(const char* folder, const Runtime& runtime, Functions& calls,
             const size_t used = strlen(reasons);
             if (done) {
                 calls = answer.observing;
-                snprintf(text, size, "%.1000s%s%s", path, answer.text[0] != '\0' ? ", without " : "",
+                snprintf(text, size, "%.1000s%s%s", path, answer.text[0] != '\0' ? kWithout : "",
                          answer.text);
             } else {
                 snprintf(reasons + used, sizeof reasons - used, "%s%s: %s", used != 0 ? "; " : "",
@@ -185,12 +189,37 @@ bool choose_observer(const Runtime& runtime, Functions& calls, char* text, size_
     return attach_one_of(folder, runtime, calls, text, size);
 }
 
+// For the report of 'ttmem run', whose folders are separated by colons.
+void note_missing_facts(const char* facts) {
+    const char* folders = base::secure_environment("TTMEM_RUN_DIR");
+    while (folders != nullptr && *folders != '\0') {
+        const char* const end = strchrnul(folders, ':');
+        char path[kPathSize];
+        char line[kTextSize];
+        const int length = snprintf(line, sizeof line, "%s\n", facts);
+        if (length < static_cast<int>(sizeof line) &&
+            snprintf(path, sizeof path, "%.*s%s", static_cast<int>(end - folders), folders,
+                     base::kMissingFacts) < static_cast<int>(sizeof path)) {
+            const int file = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
+            if (file >= 0) {
+                [[maybe_unused]] const ssize_t written = write(file, line, static_cast<size_t>(length));
+                close(file);
+            }
+        }
+        folders = *end == ':' ? end + 1 : end;
+    }
+}
+
 void observe(const Runtime& runtime, Functions& calls) {
     const char* wanted = base::secure_environment("TT_ALLOC_TRACKING_ENABLED");
     char text[kTextSize];
-    if (wanted != nullptr && strcmp(wanted, "1") == 0 &&
-        !choose_observer(runtime, calls, text, sizeof text)) {
+    if (wanted == nullptr || strcmp(wanted, "1") != 0) {
+        return;
+    }
+    if (!choose_observer(runtime, calls, text, sizeof text)) {
         notice(text);
+    } else if (const char* without = strstr(text, kWithout)) {
+        note_missing_facts(without + strlen(kWithout));
     }
 }
 

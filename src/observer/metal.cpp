@@ -103,6 +103,8 @@ const char* look_up(const Runtime& runtime, Metal& found) {
     if (!mesh || !chip) {
         return "it does not show the virtual functions of its devices";
     }
+    found.are_marks_seen =
+        is_called_through_linker(reinterpret_cast<const void*>(runtime.originals.mark_address));
     found.mesh_vtable = mesh->functions;
     found.chip_vtable = chip->functions;
     static char problem[200];

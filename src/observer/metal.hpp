@@ -96,6 +96,12 @@ using ProcessorList = std::vector<ProcessorPointer>;
              "_ZNK2tt8tt_metal12CoreRangeSet6rangesEv", "_ZNK12CoreRangeSet6rangesEv")                      \
     FUNCTION(kernels_of, ReturnedVector(const void* program, metal::IDevice*), false,                       \
              "_ZNK2tt8tt_metal6detail11ProgramImpl19collect_kernel_metaEPNS0_7IDeviceE")                    \
+    FUNCTION(is_per_core, bool(const metal::Buffer*), false,                                                \
+             "_ZN2tt8tt_metal12experimental19per_core_allocation22is_per_core_allocationERKNS0_6BufferE")   \
+    FUNCTION(per_core_addresses, const void*(const metal::Buffer*), false,                                  \
+             "_ZN2tt8tt_metal12experimental19per_core_allocation22get_per_core_addressesERKNS0_6BufferE")   \
+    FUNCTION(dataflow_buffers_of, const ReturnedVector&(const void* program), false,                        \
+             "_ZNK2tt8tt_metal6detail11ProgramImpl16dataflow_buffersEv")                                    \
     FUNCTION(program_id, uint64_t(const void*), false, "_ZNK2tt8tt_metal6detail11ProgramImpl6get_idEv")     \
     FUNCTION(push_processor, void(metal::GraphTracker*, const ProcessorPointer&), true,                     \
              "_ZN2tt8tt_metal12GraphTracker14push_processorERKSt10shared_ptrINS0_15IGraphProcessorEE")      \
@@ -126,6 +132,7 @@ struct Metal {
     TTMEM_METAL_FUNCTIONS(TTMEM_MEMBER)
 #undef TTMEM_MEMBER
     Functions originals{};
+    bool are_marks_seen = false;  // the addresses of dataflow buffers and scratchpads
     Places places;
     const void* mesh_vtable = nullptr;  // the vtable pointer of meshes
     const void* chip_vtable = nullptr;  // of chips
@@ -160,6 +167,13 @@ struct Metal {
     }
     uint32_t kind_of(const metal::Buffer* buffer) const {
         return value_at<uint32_t>(buffer, places.buffer_kind);
+    }
+    // The cores of a buffer that has an address on each core by itself; 0: it has the same address in every bank.
+    size_t per_core_count_of(const metal::Buffer* buffer) const {
+        constexpr size_t kMapSize = 24;  // in libstdc++'s unordered_map
+        return is_per_core != nullptr && per_core_addresses != nullptr && is_per_core(buffer)
+                   ? value_at<size_t>(per_core_addresses(buffer), kMapSize)
+                   : 0;
     }
     bool is_interleaved(const metal::Buffer* buffer) const {
         return value_at<uint32_t>(buffer, places.buffer_layout) == 0;

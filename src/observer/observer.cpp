@@ -10,7 +10,11 @@
 #include <cstdio>
 #include <exception>
 #include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
+#include "base/environment.hpp"
 #include "observer/notice.hpp"
 #include "observer/processor.hpp"
 
@@ -140,6 +144,12 @@ void track_deallocate(void* self, void* buffer) {
     observer->metal.originals.track_deallocate(self, buffer);
 }
 
+// The allocator forgets its own buffers and takes over the memory of other allocators, which count it.
+void override_state(void* self, void* state) {
+    observer->metal.originals.override_state(self, state);
+    record([&] { observer->buffers.free_all_of(self); });
+}
+
 // Before the memory can be reused. In newer releases an Allocator is a view whose first word is the address of the object
 // that allocates.
 void deallocate_buffers(void* self) {
@@ -157,11 +167,10 @@ void allocator_deallocate_buffers(void* self) {
 
 void record_circular_buffer(void* cores, uint64_t address, uint64_t size, bool is_view, void* device) {
     record([&] {
-        observer->circular_buffer(static_cast<const IDevice*>(device),
-                                  {.address = address,
-                                   .size = size,
-                                   .cores = static_cast<const CoreRangeSet*>(cores),
-                                   .is_view = is_view});
+        const auto& ranges = observer->metal.core_ranges(static_cast<const CoreRangeSet*>(cores));
+        observer->circular_buffer(
+            static_cast<const IDevice*>(device),
+            {.address = address, .size = size, .cores = mask_of(ranges), .is_view = is_view});
     });
 }
 
@@ -174,29 +183,23 @@ void allocate_cb_on(void* self, void* cores, uint64_t address, uint64_t size, bo
 constexpr auto track_allocate_cb = allocate_cb_on<&Functions::track_allocate_cb>;
 constexpr auto track_allocate_cb_on_global_cores =
     allocate_cb_on<&Functions::track_allocate_cb_on_global_cores>;
-// They lie in L1 like circular buffers and live as long.
-constexpr auto track_allocate_dataflow_buffer = allocate_cb_on<&Functions::track_allocate_dataflow_buffer>;
-
-void track_allocate_scratchpad(void* self, void* cores, uint64_t address, uint64_t size, void* device) {
-    record_circular_buffer(cores, address, size, false, device);
-    observer->metal.originals.track_allocate_scratchpad(self, cores, address, size, device);
-}
-
 void track_deallocate_cb(void* self, void* device) {
     record([&] {
         if (const void* program = thread_data().frame.program) {
             for (const IDevice* chip : observer->metal.chips_of(static_cast<const IDevice*>(device))) {
-                observer->programs.free_on(program, chip);
+                observer->programs.free_on(program, BufferClass::circular, chip);
             }
         }
     });
     observer->metal.originals.track_deallocate_cb(self, device);
 }
 
-bool open_chip(void* self, uint8_t queues, uint64_t l1_small, uint64_t trace, uint64_t l1, PassedSpan remap,
-               bool minimal) {
+// Under the names of several releases.
+template <auto kOriginal>
+bool open_chip_by(void* self, uint8_t queues, uint64_t l1_small, uint64_t trace, uint64_t l1,
+                  PassedSpan remap, bool minimal) {
     const bool is_open =
-        observer->metal.originals.open_chip(self, queues, l1_small, trace, l1, remap, minimal);
+        (observer->metal.originals.*kOriginal)(self, queues, l1_small, trace, l1, remap, minimal);
     record([&] {
         if (is_open) {
             observer->sets.of(static_cast<const IDevice*>(self));
@@ -204,6 +207,8 @@ bool open_chip(void* self, uint8_t queues, uint64_t l1_small, uint64_t trace, ui
     });
     return is_open;
 }
+constexpr auto open_chip = open_chip_by<&Functions::open_chip>;
+constexpr auto open_chip_with_own_span = open_chip_by<&Functions::open_chip_with_own_span>;
 
 bool close_chip(void* self) {
     const bool is_closed = observer->metal.originals.close_chip(self);
@@ -227,6 +232,25 @@ void destroy_mesh(void* self) {
     record([&] { observer->closed(static_cast<const IDevice*>(self)); });
 }
 
+// The runtime refuses a trace that is larger than its region before it allocates; only the text has the size.
+template <class Call>
+void end_trace_with(void* mesh, const Call& call) {
+    try {
+        call();
+    } catch (const std::exception& error) {
+        record([&] { observer->trace_refused(static_cast<const IDevice*>(mesh), error.what()); });
+        throw;
+    }
+}
+
+void end_trace(void* self, uint8_t queue, void* trace) {
+    end_trace_with(self, [&] { observer->metal.originals.end_trace(self, queue, trace); });
+}
+
+void end_trace_on_queue(void* self, void* queue, void* trace) {
+    end_trace_with(self, [&] { observer->metal.originals.end_trace_on_queue(self, queue, trace); });
+}
+
 void compile_and_allocate(void* self, void* device, bool slow) {
     const ProgramScope frame(self);
     const ExceptionGuard failed([&] { observer->clashed(self, static_cast<const IDevice*>(device)); });
@@ -243,6 +267,53 @@ void validate_circular_buffer_region(void* self, void* device) {
     const ProgramScope frame(self);
     const ExceptionGuard failed([&] { observer->clashed(self, static_cast<const IDevice*>(device)); });
     observer->metal.originals.validate_circular_buffer_region(self, device);
+}
+
+// The addresses that the runtime takes meanwhile are noted.
+template <auto kOriginal>
+void lay_out(void* self, void* device, BufferClass of) {
+    const ProgramScope frame(self);
+    record([&] { observer->programs.note(self); });
+    std::vector<MarkedAddress> marks;
+    class Noting {
+    public:
+        explicit Noting(std::vector<MarkedAddress>* to) : before_(std::exchange(thread_data().marks, to)) {}
+        ~Noting() { thread_data().marks = before_; }
+        Noting(const Noting&) = delete;
+        Noting& operator=(const Noting&) = delete;
+
+    private:
+        std::vector<MarkedAddress>* const before_;
+    };
+    {
+        const Noting now(&marks);
+        (observer->metal.originals.*kOriginal)(self, device);
+    }
+    record([&] { observer->laid_out(self, of, static_cast<const IDevice*>(device), marks); });
+}
+
+void allocate_dataflow_buffers(void* self, void* device) {
+    lay_out<&Functions::allocate_dataflow_buffers>(self, device, BufferClass::dataflow);
+}
+
+void allocate_scratchpads(void* self, void* device) {
+    lay_out<&Functions::allocate_scratchpads>(self, device, BufferClass::scratchpad);
+}
+
+// Its object begins with its cores.
+void mark_address(void* self, uint64_t address, uint64_t size, uint64_t base) {
+    record([&] {
+        if (auto* const marks = thread_data().marks) {
+            marks->push_back({value_at<CoreRectangle>(self, 0), address, size});
+        }
+    });
+    observer->metal.originals.mark_address(self, address, size, base);
+}
+
+void validate_dataflow_buffer_region(void* self, void* device) {
+    const ProgramScope frame(self);
+    const ExceptionGuard failed([&] { observer->clashed(self, static_cast<const IDevice*>(device)); });
+    observer->metal.originals.validate_dataflow_buffer_region(self, device);
 }
 
 void deallocate_circular_buffers(void* self) {
@@ -304,6 +375,15 @@ std::string missing_facts(const Metal& metal) {
     }
     if (const std::string problem = Processor::probe(metal); !problem.empty()) {
         add(problem);
+    }
+    if (metal.allocation_context != nullptr) {
+        const char* tracking = base::secure_environment("TT_METAL_TRACE_ALLOC_TRACKING");
+        if (tracking == nullptr || std::string_view(tracking) != "1") {
+            add("names of caches and traces unless TT_METAL_TRACE_ALLOC_TRACKING=1 ('ttmem run --names')");
+        }
+    }
+    if (metal.originals.allocate_dataflow_buffers != nullptr && !metal.are_marks_seen) {
+        add("dataflow buffers and scratchpads");
     }
     return missing;
 }

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <mutex>
+#include <vector>
 
 #include "observer/buffer_ids.hpp"
 #include "observer/buffers.hpp"
@@ -37,13 +38,16 @@ public:
     void freed(const metal::Buffer* buffer);
     void closed(const metal::IDevice* device);
 
-    void circular_buffer(const metal::IDevice* device, const ObservedPrograms::CircularBuffer& buffer);
+    void circular_buffer(const metal::IDevice* device, const LaidOutBuffer& buffer);
+    void laid_out(const void* program, BufferClass of, const metal::IDevice* device,
+                  const std::vector<MarkedAddress>& marks);
     void loaded(const metal::Program* program, const metal::IDevice* device);
     void loaded(const metal::MeshCommandQueue* queue, metal::MeshWorkload* workload);
 
     // Called when an exception passes. The figures show whether it is about memory.
     void out_of_memory(const void* allocator, const metal::Buffer* buffer);
     void clashed(const void* program, const metal::IDevice* device);
+    void trace_refused(const metal::IDevice* mesh, const char* text);
 
     const Metal metal;
     Sets sets{metal};

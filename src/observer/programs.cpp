@@ -1,18 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "observer/programs.hpp"
 
+#include <algorithm>
+#include <iterator>
+
 namespace ttmem::observer {
 
 namespace {
 
-ttmem_cores mask_of(const std::vector<CoreRectangle>& ranges) {
-    ttmem_cores mask{};
-    for (const auto& [first, last] : ranges) {
-        ttmem_cores_add(&mask, static_cast<unsigned>(first.x), static_cast<unsigned>(first.y),
-                        static_cast<unsigned>(last.x), static_cast<unsigned>(last.y));
-    }
-    return mask;
-}
+constexpr std::array<uint32_t, kBufferClasses> kClassFlags = {0u, TTMEM_DATAFLOW, TTMEM_SCRATCHPAD};
 
 void free_all(const std::vector<ttmem_handle>& handles) {
     for (const ttmem_handle handle : handles) {
@@ -42,53 +38,117 @@ ObservedPrograms::Program& ObservedPrograms::program_at(const void* program) {
     if (!known.id) {
         // The runtime's own number if available, since users see it elsewhere.
         known.id = metal_.program_id != nullptr ? metal_.program_id(program) : ++ids_;
-        known.last.program = *known.id;
     }
     return known;
 }
 
-void ObservedPrograms::add(const Frame& frame, const metal::IDevice* device, ttmem_set set,
-                           const CircularBuffer& buffer) {
-    const std::vector<CoreRectangle>& ranges = metal_.core_ranges(buffer.cores);
-    const ttmem_cores mask = mask_of(ranges);
+void ObservedPrograms::record(const Program& program, BufferClass of, ChipRecords& records, ttmem_set set,
+                              const LaidOutBuffer& buffer) const {
+    const uint32_t flags = kClassFlags[static_cast<size_t>(of)] | (buffer.is_view ? TTMEM_VIEW : 0u);
+    records.handles.push_back(ttmem_allocate_cb(set, *program.id, buffer.address, buffer.size,
+                                                buffer.has_known_cores ? &buffer.cores : nullptr, flags));
+}
+
+void ObservedPrograms::add(const Frame& frame, const metal::IDevice* chip, ttmem_set set,
+                           const LaidOutBuffer& buffer) {
     const std::lock_guard lock(mutex_);
     Program& program = program_at(frame.program);
-    DeviceRecords& layout = program.layouts[device];
-    if (layout.frame != frame.number) {
-        free_all(layout.handles);
-        layout = {frame.number, {}};
+    ClassLayout& layout = program.layouts[static_cast<size_t>(BufferClass::circular)];
+    ChipRecords& records = layout.chips[chip];
+    if (records.frame != frame.number) {
+        free_all(records.handles);
+        records = {frame.number, {}};
     }
-    layout.handles.push_back(ttmem_allocate_cb(set, *program.id, buffer.address, buffer.size, &mask,
-                                               buffer.is_view ? TTMEM_VIEW : 0u));
-    if (program.last_frame != frame.number) {
-        program.last_frame = frame.number;
-        program.last_device = device;
-        program.last = {.program = *program.id, .bytes_per_core = 0, .regions = {}};
+    record(program, BufferClass::circular, records, set, buffer);
+    if (layout.number != frame.number) {
+        layout.number = frame.number;
+        layout.chip = chip;
+        layout.buffers.clear();
     }
-    if (device == program.last_device && !buffer.is_view) {
-        program.last.bytes_per_core += buffer.size;
-        for (const CoreRectangle& range : ranges) {
-            program.last.regions.push_back({range.first, buffer.address + buffer.size});
-        }
+    if (layout.chip == chip) {
+        layout.buffers.push_back(buffer);
     }
 }
 
-void ObservedPrograms::free_on(const void* program, const metal::IDevice* device) {
+void ObservedPrograms::lay_out(const void* program, BufferClass of,
+                               const std::vector<LaidOutBuffer>& buffers) {
+    const std::lock_guard lock(mutex_);
+    ClassLayout& layout = program_at(program).layouts[static_cast<size_t>(of)];
+    layout.buffers = buffers;
+    ++layout.number;
+}
+
+void ObservedPrograms::place(const void* program, BufferClass of, const metal::IDevice* chip, ttmem_set set) {
+    const std::lock_guard lock(mutex_);
+    const Program& known = program_at(program);
+    ClassLayout& layout = program_at(program).layouts[static_cast<size_t>(of)];
+    if (layout.number == 0) {
+        return;
+    }
+    ChipRecords& records = layout.chips[chip];
+    if (records.frame == layout.number) {
+        return;
+    }
+    free_all(records.handles);
+    records = {layout.number, {}};
+    for (const LaidOutBuffer& buffer : layout.buffers) {
+        record(known, of, records, set, buffer);
+    }
+}
+
+void ObservedPrograms::free_on(const void* program, BufferClass of, const metal::IDevice* chip) {
     const std::lock_guard lock(mutex_);
     const auto known = programs_.find(program);
     if (known == programs_.end()) {
         return;
     }
-    if (const auto layout = known->second.layouts.find(device); layout != known->second.layouts.end()) {
-        free_all(layout->second.handles);
-        known->second.layouts.erase(layout);
+    auto& chips = known->second.layouts[static_cast<size_t>(of)].chips;
+    if (const auto records = chips.find(chip); records != chips.end()) {
+        free_all(records->second.handles);
+        chips.erase(records);
     }
 }
 
-std::optional<ProgramLayout> ObservedPrograms::layout_of(const void* program) const {
+std::optional<HighestEnd> ObservedPrograms::highest_end_of(const void* program) const {
     const std::lock_guard lock(mutex_);
     const auto known = programs_.find(program);
-    return known != programs_.end() ? std::optional(known->second.last) : std::nullopt;
+    if (known == programs_.end()) {
+        return std::nullopt;
+    }
+    HighestEnd highest;
+    highest.program = known->second.id.value_or(0);
+    const ttmem_cores* cores = nullptr;
+    const auto for_each_owned = [&](auto visit) {
+        for (const ClassLayout& layout : known->second.layouts) {
+            for (const LaidOutBuffer& buffer : layout.buffers) {
+                if (!buffer.is_view) {
+                    visit(buffer);
+                }
+            }
+        }
+    };
+    for_each_owned([&](const LaidOutBuffer& buffer) {
+        if (buffer.address + buffer.size > highest.end) {
+            highest.end = buffer.address + buffer.size;
+            cores = &buffer.cores;
+        }
+    });
+    if (cores == nullptr) {
+        return std::nullopt;
+    }
+    while (highest.core.y < std::size(cores->row) && cores->row[highest.core.y] == 0) {
+        ++highest.core.y;
+    }
+    if (highest.core.y == std::size(cores->row)) {
+        return std::nullopt;
+    }
+    highest.core.x = static_cast<size_t>(__builtin_ctz(cores->row[highest.core.y]));
+    for_each_owned([&](const LaidOutBuffer& buffer) {
+        if ((buffer.cores.row[highest.core.y] >> highest.core.x & 1) != 0) {
+            highest.bytes += buffer.size;
+        }
+    });
+    return highest;
 }
 
 bool ObservedPrograms::is_first_load(const void* program, const metal::IDevice* device) {
@@ -108,7 +168,10 @@ void ObservedPrograms::gone(const void* program) {
         return;
     }
     // Nothing is reported of a program of which nothing was recorded: another reporter may track this process.
-    if (!known->second.layouts.empty() || !known->second.loaded.empty()) {
+    const auto& layouts = known->second.layouts;
+    const bool has_layout = std::any_of(layouts.begin(), layouts.end(),
+                                        [](const ClassLayout& layout) { return !layout.chips.empty(); });
+    if (has_layout || !known->second.loaded.empty()) {
         ttmem_program_gone(known->second.id.value_or(0));
     }
     programs_.erase(known);
@@ -117,7 +180,9 @@ void ObservedPrograms::gone(const void* program) {
 void ObservedPrograms::forget_device(const metal::IDevice* device) {
     const std::lock_guard lock(mutex_);
     for (auto& [address, program] : programs_) {
-        program.layouts.erase(device);
+        for (ClassLayout& layout : program.layouts) {
+            layout.chips.erase(device);
+        }
         program.loaded.erase(device);
     }
 }

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Circular buffers and kernels by program. The runtime's events name only the device. The program comes from the program
+// Circular buffers, dataflow buffers, scratchpads and kernels by program. The runtime's events name only the device. The program comes from the program
 // function that is running on the thread: each such call is a frame. Thread-safe.
 
 #include <ttmem/ttmem.h>
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <mutex>
@@ -14,6 +15,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "observer/laid_out.hpp"
 #include "observer/metal.hpp"
 
 namespace ttmem::observer {
@@ -24,16 +26,12 @@ struct Frame {
     uint64_t number = 0;  // shared by nested calls; a different number is a different layout
 };
 
-// The end of a program's circular buffers on some cores.
-struct BufferRegion {
-    CorePosition core;  // the first of them
+// The highest end of a program's buffers in L1, and a core that has it.
+struct HighestEnd {
+    uint64_t program = 0;  // its id
+    CorePosition core;
     uint64_t end = 0;
-};
-
-struct ProgramLayout {
-    uint64_t program = 0;         // its id
-    uint64_t bytes_per_core = 0;  // of those that own memory
-    std::vector<BufferRegion> regions;
+    uint64_t bytes = 0;  // of all its buffers on that core that own memory
 };
 
 class ObservedPrograms {
@@ -46,18 +44,15 @@ public:
     void note(const void* program);
     bool is_known(const void* program) const;
 
-    struct CircularBuffer {
-        uint64_t address = 0;
-        uint64_t size = 0;
-        const metal::CoreRangeSet* cores = nullptr;
-        bool is_view = false;
-    };
-    // A new layout of a program on a device replaces the old one.
-    void add(const Frame& frame, const metal::IDevice* device, ttmem_set set, const CircularBuffer& buffer);
-    void free_on(const void* program, const metal::IDevice* device);
+    // A circular buffer on one chip. A new frame replaces what the program had there.
+    void add(const Frame& frame, const metal::IDevice* chip, ttmem_set set, const LaidOutBuffer& buffer);
+    // Dataflow buffers or scratchpads on one chip: those that were laid out now, or those of before if nothing was.
+    void lay_out(const void* program, BufferClass of, const std::vector<LaidOutBuffer>& buffers);
+    void place(const void* program, BufferClass of, const metal::IDevice* chip, ttmem_set set);
+    void free_on(const void* program, BufferClass of, const metal::IDevice* chip);
 
-    // The last layout; empty if there was none.
-    std::optional<ProgramLayout> layout_of(const void* program) const;
+    // In the last layout; empty if there was none.
+    std::optional<HighestEnd> highest_end_of(const void* program) const;
 
     // Whether to report its kernels on this device: true the first time only.
     bool is_first_load(const void* program, const metal::IDevice* device);
@@ -69,18 +64,24 @@ public:
     void forget_device(const metal::IDevice* device);
 
 private:
-    struct DeviceRecords {
+    struct ChipRecords {
         uint64_t frame = 0;
         std::vector<ttmem_handle> handles;
     };
+    struct ClassLayout {
+        std::vector<LaidOutBuffer> buffers;    // of the last layout
+        uint64_t number = 0;                   // the frame of that layout
+        const metal::IDevice* chip = nullptr;  // for circular buffers: the first chip in that frame
+        std::map<const metal::IDevice*, ChipRecords> chips;
+    };
     struct Program {
         std::optional<uint64_t> id;
-        std::map<const metal::IDevice*, DeviceRecords> layouts;
+        std::array<ClassLayout, kBufferClasses> layouts;
         std::set<const metal::IDevice*> loaded;
-        ProgramLayout last;
-        uint64_t last_frame = 0;
-        const metal::IDevice* last_device = nullptr;  // the device of `last`
     };
+
+    void record(const Program& program, BufferClass of, ChipRecords& records, ttmem_set set,
+                const LaidOutBuffer& buffer) const;
 
     Program& program_at(const void* program);
 

@@ -83,6 +83,18 @@ private:
 
 }  // namespace
 
+bool is_called_through_linker(const void* function) {
+    Dl_info info{};
+    void* library = nullptr;
+    if (function == nullptr || dladdr1(function, &info, &library, RTLD_DL_LINKMAP) == 0 ||
+        library == nullptr) {
+        return false;
+    }
+    std::vector<const void*> functions = {function};
+    LibraryRelocations(*static_cast<const link_map*>(library)).remove_relocated(functions);
+    return functions.empty();
+}
+
 const char* find_bound_function(const Functions& originals) {
     std::vector<const void*> functions = called_functions(originals);
     Dl_info info{};

@@ -11,4 +11,7 @@ namespace ttmem::observer {
 // The name of a function that must be seen and for which the runtime's library has no relocation. Null if all have one.
 const char* find_bound_function(const Functions& originals);
 
+// Whether the library that has the function calls it through the dynamic linker, so that the call can be interposed.
+bool is_called_through_linker(const void* function);
+
 }  // namespace ttmem::observer

@@ -2,6 +2,7 @@
 #include <ttmem/ttmem.h>
 
 #include <algorithm>
+#include <charconv>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -82,6 +83,9 @@ uint64_t Observer::bytes_per_bank(uint32_t rounding, const metal::Buffer* buffer
 uint64_t Observer::reserved_bytes(const ObservedSet& set, const metal::Buffer* buffer) const {
     const ThreadData& data = thread_data();
     const uint32_t kind = metal.kind_of(buffer);
+    if (const size_t cores = kind == TTMEM_L1 ? metal.per_core_count_of(buffer) : 0) {
+        return bytes_per_bank(set.rounding, buffer) * cores;
+    }
     const bool has_allocator = kind != TTMEM_SYSTEM_MEMORY && data.allocated == buffer;
     return bytes_per_bank(set.rounding, buffer) *
            (has_allocator ? metal.banks_of_allocating(data.allocator, kind, set.banks[kind])
@@ -96,7 +100,7 @@ void Observer::start_measurement(Measurement& measurement, const void* allocator
     ThreadData& data = thread_data();
     const uint32_t kind = metal.kind_of(buffer);
     if (kind >= kBufferKinds || kind == TTMEM_SYSTEM_MEMORY || data.is_kind_measured[kind] ||
-        data.is_measuring) {
+        data.is_measuring || (metal.is_per_core != nullptr && metal.is_per_core(buffer))) {
         return;
     }
     // No set is opened here: the first record opens one, after another reporter of the process had its turn.
@@ -154,7 +158,8 @@ void Observer::allocated(const metal::Buffer* buffer) {
     const bool is_planned = std::exchange(data.hooked, nullptr) == buffer;
     const uint32_t kind = metal.kind_of(buffer);
     const uint64_t address = metal.buffer_address(buffer);
-    BufferRecord record{.set = set->set, .kind = kind, .address = address};
+    BufferRecord record{
+        .set = set->set, .kind = kind, .address = address, .requested = metal.size_of(buffer)};
     record.allocator = !is_planned && data.allocated == buffer ? data.allocator : nullptr;
     record.handle = ttmem_allocate(set->set, kind | (is_planned ? TTMEM_PLANNED : 0u), address,
                                    metal.size_of(buffer), reserved_bytes(*set, buffer), ids_.of(buffer));
@@ -178,7 +183,7 @@ void Observer::closed(const metal::IDevice* device) {
 }
 
 // Newer releases report a circular buffer on each chip, older ones once on the mesh.
-void Observer::circular_buffer(const metal::IDevice* device, const ObservedPrograms::CircularBuffer& buffer) {
+void Observer::circular_buffer(const metal::IDevice* device, const LaidOutBuffer& buffer) {
     const Frame& frame = thread_data().frame;
     if (frame.program == nullptr || sets.is_disabled()) {
         return;  // a capture reports programs that never run
@@ -187,6 +192,29 @@ void Observer::circular_buffer(const metal::IDevice* device, const ObservedProgr
         if (const auto set = sets.of(chip)) {
             report_scopes();
             programs.add(frame, chip, set->set, buffer);
+        }
+    }
+}
+
+// The runtime lays a program out once, for whatever device comes first; on other devices it uses the same layout.
+void Observer::laid_out(const void* program, BufferClass of, const metal::IDevice* device,
+                        const std::vector<MarkedAddress>& marks) {
+    if (sets.is_disabled()) {
+        return;
+    }
+    if (!marks.empty()) {
+        programs.lay_out(program, of, buffers_of(marks));
+    } else if (of == BufferClass::dataflow && !metal.are_marks_seen && metal.dataflow_buffers_of != nullptr) {
+        // It has some, of unknown sizes: one of 0 bytes on unknown cores makes the figures inexact.
+        const ReturnedVector& all = metal.dataflow_buffers_of(program);
+        if (all.begin != all.end) {
+            programs.lay_out(program, of, {{.has_known_cores = false}});
+        }
+    }
+    for (const metal::IDevice* chip : metal.chips_of(device)) {
+        if (const auto set = sets.of(chip)) {
+            report_scopes();
+            programs.place(program, of, chip, set->set);
         }
     }
 }
@@ -274,35 +302,63 @@ void Observer::out_of_memory(const void* allocator, const metal::Buffer* buffer)
     }
 }
 
+void Observer::trace_refused(const metal::IDevice* mesh, const char* text) {
+    constexpr std::string_view kBeforeSize = "Creating trace buffers of size ";
+    constexpr std::string_view kAfter = "is allocated for trace region";
+    const std::string_view all(text);
+    const size_t place = all.find(kBeforeSize);
+    if (place == std::string_view::npos || all.find(kAfter) == std::string_view::npos) {
+        return;
+    }
+    uint64_t together = 0;  // of all traces
+    const char* const digits = text + place + kBeforeSize.size();
+    std::from_chars(digits, text + all.size(), together);
+    const auto set = sets.of(mesh);
+    if (!set || together == 0) {
+        return;
+    }
+    const BankStatistics now = metal.statistics_of(metal.allocator_of(mesh), TTMEM_TRACE);
+    const uint64_t live = buffers.requested_in(set->set, TTMEM_TRACE);
+    const uint64_t banks = std::max(set->banks[TTMEM_TRACE], 1u);
+    ttmem_out_of_memory failure{};
+    failure.set = set->set;
+    failure.kind = TTMEM_TRACE;
+    failure.requested = together > live ? together - live : together;
+    failure.needed_per_bank = round_up((failure.requested + banks - 1) / banks, set->rounding);
+    failure.free_per_bank = now.free;
+    failure.largest_free_per_bank = now.largest_free;
+    report_scopes();
+    ttmem_allocation_failed(&failure);
+}
+
 void Observer::clashed(const void* program, const metal::IDevice* device) {
     ThreadData& data = thread_data();
     if (data.failed_frame == data.frame.number) {
         return;  // the exception passed through an inner function of the program before
     }
-    const auto layout = programs.layout_of(program);
-    const auto set = layout ? sets.of(device) : std::nullopt;
+    const auto highest = programs.highest_end_of(program);
+    const auto set = highest ? sets.of(device) : std::nullopt;
     if (!set) {
         return;
     }
     const std::optional<uint64_t> lowest = metal.lowest_l1_address_of(device);
     const uint64_t l1_end = metal.l1_size_of(device);
-    const uint64_t limit = std::min<uint64_t>(lowest.value_or(l1_end), l1_end);
-    const auto region = std::find_if(layout->regions.begin(), layout->regions.end(),
-                                     [&](const BufferRegion& each) { return each.end > limit; });
-    if (region == layout->regions.end()) {
+    const bool is_beyond_l1 = highest->end > l1_end;
+    if (!is_beyond_l1 && (!lowest || highest->end <= *lowest)) {
         return;  // it failed for another reason
     }
     data.failed_frame = data.frame.number;
     ttmem_cb_clash clash{};
     clash.set = set->set;
-    clash.core_x = static_cast<uint16_t>(region->core.x);
-    clash.core_y = static_cast<uint16_t>(region->core.y);
-    clash.program = layout->program;
-    clash.requested = layout->bytes_per_core;
-    clash.cb_end = region->end;
-    clash.lowest_buffer = limit;
+    clash.core_x = static_cast<uint16_t>(highest->core.x);
+    clash.core_y = static_cast<uint16_t>(highest->core.y);
+    clash.program = highest->program;
+    clash.requested = highest->bytes;
+    clash.cb_end = highest->end;
+    // Beyond the end of L1 no buffer is in the way.
+    clash.lowest_buffer = is_beyond_l1 ? l1_end : *lowest;
     clash.free_per_bank = metal.statistics_of(metal.allocator_of(device), TTMEM_L1).free;
-    clash.blocker = lowest ? buffers.handle_at(set->set, TTMEM_L1, *lowest) : 0;
+    clash.blocker = is_beyond_l1 ? 0 : buffers.handle_at(set->set, TTMEM_L1, *lowest);
     report_scopes();
     ttmem_cb_clashed(&clash);
 }

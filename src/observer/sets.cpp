@@ -8,6 +8,7 @@
 
 #include "client/other_segment.hpp"
 #include "observer/notice.hpp"
+#include "observer/thread_data.hpp"
 
 namespace ttmem::observer {
 
@@ -78,12 +79,29 @@ std::optional<ObservedSet> Sets::known(const metal::IDevice* device) const {
     return found != sets_.end() && !is_disabled_ ? std::optional(found->second.set) : std::nullopt;
 }
 
+// The last device of a thread is mostly the next one too. The state is read before the set: a set that is closed
+// meanwhile changes the state.
 std::optional<ObservedSet> Sets::of(const metal::IDevice* device) {
-    if (auto set = known(device)) {
+    ThreadData& data = thread_data();
+    const uint64_t state = this->state();
+    if (data.last_device == device && data.last_state == state) {
+        return data.last_set;
+    }
+    if (const auto set = known(device)) {
+        data.last_device = device;
+        data.last_set = *set;
+        data.last_state = state;
         return set;
     }
     return is_disabled() ? std::nullopt : open(device);
 }
+
+uint64_t Sets::next_state() {
+    static uint64_t states = 0;
+    return __atomic_add_fetch(&states, 1, __ATOMIC_RELAXED);
+}
+
+void Sets::change_state() { __atomic_store_n(&state_, next_state(), __ATOMIC_RELEASE); }
 
 std::optional<ObservedSet> Sets::open(const metal::IDevice* device) {
     find_other_reporter();
@@ -125,6 +143,7 @@ std::optional<ObservedSet> Sets::open(const metal::IDevice* device) {
             ttmem_describe_mesh(place->second.set.set, shape->first, shape->second);
         }
         opened_ = true;
+        change_state();
     }
     return place->second.set;
 }
@@ -141,6 +160,9 @@ std::vector<Sets::ClosedSet> Sets::close(const metal::IDevice* device) {
         closed.push_back({of, open.set.set});
         return true;
     });
+    if (!closed.empty()) {
+        change_state();
+    }
     return closed;
 }
 
@@ -161,6 +183,7 @@ void Sets::disable(const char* why) {
 
 void Sets::close_all() {
     is_disabled_ = true;
+    change_state();
     for (const auto& [device, open] : sets_) {
         ttmem_close_set(open.set.set);
     }

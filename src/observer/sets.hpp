@@ -40,6 +40,9 @@ public:
     };
     std::vector<ClosedSet> close(const metal::IDevice* device);
 
+    // Changes whenever a set is opened or closed, and never repeats in the process.
+    uint64_t state() const { return __atomic_load_n(&state_, __ATOMIC_ACQUIRE); }
+
     // Stays inactive, without a message, if the process has another reporter: it is tracked then.
     void find_other_reporter();
 
@@ -48,13 +51,17 @@ public:
     bool is_disabled() const;
 
 private:
+    static uint64_t next_state();
     std::optional<ObservedSet> open(const metal::IDevice* device);
     void close_all();
     ttmem_device register_chip(const metal::IDevice* chip) const;
     uint64_t asic_id_of(const metal::IDevice* chip) const;
 
     const Metal& metal_;
+    void change_state();
+
     mutable std::shared_mutex mutex_;
+    uint64_t state_ = next_state();
     struct OpenSet {
         ObservedSet set;
         std::vector<metal::IDevice*> chips;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "observer/programs.hpp"
+#include "observer/sets.hpp"
 
 namespace ttmem::observer {
 
@@ -21,11 +22,15 @@ struct ThreadData {
     // that it knows.
     std::vector<std::string> unreported_scopes;
     size_t reported_scopes = 0;
-    Frame frame;                      // of the program whose function runs
-    const void* hooked = nullptr;     // the last buffer that a hook took over
-    const void* allocated = nullptr;  // the last one that an allocator gave something, and which
+    Frame frame;                                  // of the program whose function runs
+    std::vector<MarkedAddress>* marks = nullptr;  // while dataflow buffers or scratchpads are laid out
+    const void* hooked = nullptr;                 // the last buffer that a hook took over
+    const void* allocated = nullptr;              // the last one that an allocator gave something, and which
     const void* allocator = nullptr;
     // Copies of what all threads know, to be read without a lock.
+    const metal::IDevice* last_device = nullptr;  // with its set, as of a state of the sets
+    ObservedSet last_set;
+    uint64_t last_state = 0;
     size_t buffer_id_place = 0;
     std::array<bool, kBufferKinds> is_kind_checked{};
     std::array<bool, kBufferKinds> is_kind_measured{};

@@ -75,6 +75,8 @@ enum class AllocationFlag : uint16_t {
     view = 2,              // memory of another allocation: adds 0 bytes
     reserved_unknown = 4,  // the used bytes are the requested bytes
     keyed = 8,             // reported by device number and address, not by handle
+    dataflow = 16,         // of a circular buffer: it is a dataflow buffer
+    scratchpad = 32,       // of a circular buffer: it is a scratchpad
 };
 
 // Any number of them.

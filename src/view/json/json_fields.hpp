@@ -113,6 +113,7 @@ void fields(auto& io, Like<census::LiveAllocation> auto& live) {
     io.unless_empty("set", live.set, "what the process called the device set");
     io("kind", live.kind, "the kind of memory");
     io("kernel_type", live.kernel_type, "`application`, `fabric` or `dispatch`; null: not a kernel");
+    io("cb_type", live.cb_type, "`circular`, `dataflow` or `scratchpad`; null: not a circular buffer");
     io("address", live.address, "address in each bank; kernels have none");
     io("requested", live.requested, "requested bytes, per device");
     io("used", live.used, "reserved bytes, per device");
@@ -174,6 +175,7 @@ void fields(auto& io, Like<census::FailureFigures> auto& failure) {
     io("missing", failure.missing, "bytes short: `needed` less `largest_free`, or the overlap of a clash");
     io("cb_end", failure.cb_end, "clash: the address where circular buffers end");
     io("lowest_buffer", failure.lowest_buffer, "clash: the address of the lowest L1 buffer");
+    io("l1_end", failure.l1_end, "clash without a buffer: the address where L1 ends");
     io("core", failure.core, "clash: a core on which they clash");
     io("program", failure.program, "clash: the runtime's id of the program");
     io("blocker", failure.blocker, "clash: the allocation in the way, as it was then");

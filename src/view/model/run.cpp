@@ -32,6 +32,7 @@ void fields(auto& io, Like<RunView> auto& view) {
     head(io, view.origin);
     io.derived("exact", view.is_exact(), "nothing is missing and nothing is in doubt");
     io("inexact", view.figures.inexact, "why it is not exact");
+    io("missing_facts", view.missing_facts, "facts that its tt-metal does not give, such as `kernels`");
     io("command", view.command, "the command and its arguments");
     io("exit_code", view.exit_code, "its exit code; null: a signal ended it");
     io("signal", view.signal, "the signal that ended it");

@@ -60,6 +60,7 @@ struct RunView {
     std::vector<census::FailureCounts> failure_counts;
     std::vector<ExceededPeak> exceeded;
     std::vector<UndecidedPeak> undecided;
+    std::vector<std::string> missing_facts;  // facts that its tt-metal does not give
 
     bool is_exact() const { return figures.inexact.empty(); }
     bool is_tracked() const { return !figures.processes.empty(); }

@@ -40,7 +40,10 @@ Text legend(const std::vector<LiveAllocation>& allocations) {
 }
 
 std::string name_text(const LiveAllocation& live) {
-    const std::string type = live.kernel_type ? fmt::format("({})", *live.kernel_type) : "";
+    std::string type = live.kernel_type ? fmt::format("({})", *live.kernel_type) : "";
+    if (live.cb_type && *live.cb_type != "circular") {
+        type = fmt::format("({})", *live.cb_type);
+    }
     if (live.name.empty()) {
         return type.empty() ? "-" : type;
     }

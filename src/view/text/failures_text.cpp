@@ -35,7 +35,9 @@ std::vector<std::string> clash_lines(const FailureFigures& failure, const Style&
                     failure.program ? fmt::format(" of program {}", *failure.program) : "",
                     failure.cb_end.value_or(0), failure.core ? failure.core->x : 0,
                     failure.core ? failure.core->y : 0),
-        fmt::format("the lowest L1 buffer starts at {:#x}", failure.lowest_buffer.value_or(0))};
+        failure.l1_end
+            ? fmt::format("L1 ends at {:#x}", *failure.l1_end)
+            : fmt::format("the lowest L1 buffer starts at {:#x}", failure.lowest_buffer.value_or(0))};
     if (failure.blocker) {
         lines.back() += fmt::format(" and has {}:", prose_bytes(failure.blocker->used, style.bytes));
         lines.push_back(failure.blocker->name.empty() ? fmt::format("buffer {}", failure.blocker->owner)

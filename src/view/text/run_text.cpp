@@ -118,6 +118,9 @@ Text run_text(const RunView& view, const Style& style) {
     if (!view.failures.empty()) {
         text.add(failure_table(view.failures, style));
     }
+    if (!view.missing_facts.empty()) {
+        text.blank().add(fmt::format("This tt-metal does not give: {}", fmt::join(view.missing_facts, ", ")));
+    }
     return text.add(inexact_text(view.figures.inexact)).add(limits_text(view, style));
 }
 
