@@ -212,5 +212,41 @@ void scope(benchmark::State& state) {
 }
 BENCHMARK(scope);
 
+// A call that reports a failure and writes a card, of which there is at most one per second.
+void failing_call(benchmark::State& state) {
+    ttmem_device_info info{};
+    info.asic_id = 0x2000;
+    info.memory[TTMEM_DRAM] = {1'048'640, uint64_t{1} << 32, uint64_t{12} << 32, 12, 32, TTMEM_BOTTOM_UP, 0};
+    const ttmem_device device = ttmem_register_device(&info);
+    const ttmem_set set = ttmem_open_set(&device, 1, "failing");
+    const auto live = static_cast<uint64_t>(state.range(0));
+    std::vector<uint64_t> place(live);
+    for (uint64_t i = 0; i < live; ++i) {
+        place[i] = i;
+    }
+    std::shuffle(place.begin(), place.end(), std::mt19937_64(1));
+    for (uint64_t i = 0; i < live; ++i) {
+        ttmem_allocate(set, TTMEM_DRAM, 1'048'640 + place[i] * 4096, 2000, 24'576, i);
+    }
+    ttmem_failed_request request{};
+    request.failure.set = set;
+    request.failure.kind = TTMEM_DRAM;
+    for (auto _ : state) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(1'100));
+        const auto begin = std::chrono::steady_clock::now();
+        ttmem_request_failed(&request);
+        state.SetIterationTime(
+            std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
+    }
+    ttmem_close_set(set);
+}
+BENCHMARK(failing_call)
+    ->Arg(100)
+    ->Arg(10'000)
+    ->Arg(100'000)
+    ->Iterations(5)
+    ->UseManualTime()
+    ->Unit(benchmark::kMillisecond);
+
 }  // namespace
 }  // namespace ttmem::benchmarks

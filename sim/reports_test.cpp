@@ -3,6 +3,7 @@
 // Reports of the simulated runtime besides bytes: failures with their cause, planned buffers, views, kernel types, names.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -72,6 +73,37 @@ TEST(Reports, AClashNamesTheEndOfTheRegionAndTheBufferInTheWay) {
     EXPECT_EQ(failure.has_blocker, 1);
     EXPECT_EQ(failure.blocker_kind, TTMEM_L1);
     EXPECT_EQ(reader.name(failure.blocker_name), "decoder.0/activation");
+}
+
+TEST(Reports, AFailureHasACardWithTheBlocksOfTheBankAndTheRulesOfTheRequest) {
+    const AtStep at("out of memory", {"oom-dram"});
+    const segment::Reader reader = at.reader();
+    const auto card = reader.card(reader.failures().front().card);
+    ASSERT_TRUE(card);
+    EXPECT_TRUE(card->head.is_complete());
+    EXPECT_EQ(card->head.request_banks, 12u);
+    EXPECT_NE(card->head.page_bytes, 0u);
+    EXPECT_EQ(card->head.bank_size - card->head.used_per_bank, card->head.failure.free_per_bank);
+    uint64_t used = 0;
+    for (const segment::CardBlock& block : card->blocks) {
+        used += block.allocation.reserved;
+    }
+    EXPECT_EQ(used, at.truth()["devices"][0]["memory"]["dram"]["used"]);
+}
+
+TEST(Reports, AClashHasACardWithTheCircularBuffersOfTheProgram) {
+    const AtStep at("clash", {"cb-clash"});
+    const segment::Reader reader = at.reader();
+    const auto card = reader.card(reader.failures().front().card);
+    ASSERT_TRUE(card);
+    uint64_t end = 0;
+    for (const segment::CardBlock& block : card->blocks) {
+        if (block.allocation.kind == segment::AllocationKind::cb) {
+            EXPECT_EQ(block.allocation.owner, card->head.failure.program);
+            end = std::max(end, block.allocation.address + block.allocation.requested);
+        }
+    }
+    EXPECT_EQ(end, card->head.failure.cb_end);
 }
 
 TEST(Reports, PlannedBuffersAreListedAndAddNothing) {

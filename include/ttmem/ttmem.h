@@ -213,6 +213,16 @@ typedef struct ttmem_out_of_memory {
     uint64_t largest_free_per_bank; /* bytes of the largest free block in one bank */
 } ttmem_out_of_memory;
 
+#define TTMEM_UNKNOWN_DIRECTION 2u
+
+/* The same, with the rules that applied to the request. */
+typedef struct ttmem_failed_request {
+    ttmem_out_of_memory failure;
+    uint64_t page_bytes; /* bytes of a page, as requested; 0 where unknown */
+    uint32_t banks;      /* over which the pages were to be spread; 0 where unknown */
+    uint32_t direction;  /* ttmem_direction, or TTMEM_UNKNOWN_DIRECTION */
+} ttmem_failed_request;
+
 /* The circular buffers of a program reach into an L1 buffer. */
 typedef struct ttmem_cb_clash {
     ttmem_set set;
@@ -225,7 +235,12 @@ typedef struct ttmem_cb_clash {
     ttmem_handle blocker;    /* the allocation at lowest_buffer; 0 where unknown */
 } ttmem_cb_clash;
 
+/*
+ * Each writes a card: what the bank held at this moment, at most one per second. Call it before anything is unwound. The call
+ * takes milliseconds where very many allocations are live, and memory from the kernel while it runs.
+ */
 void ttmem_allocation_failed(const ttmem_out_of_memory* failure);
+void ttmem_request_failed(const ttmem_failed_request* request);
 void ttmem_cb_clashed(const ttmem_cb_clash* clash);
 
 /* ---- the calls of tt::tt_metal::AllocationClient (see allocation_client.hpp), keyed by device number and address --- */

@@ -183,14 +183,18 @@ void out_of_memory(const Buffer* buffer, uint32_t tracking_set, uint64_t needed,
     if (tracking_set == 0) {
         return;
     }
-    ttmem_out_of_memory failure{};
-    failure.set = tracking_set;
-    failure.kind = kind_of(buffer->buffer_type());
-    failure.requested = buffer->size();
-    failure.needed_per_bank = needed;
-    failure.free_per_bank = free;
-    failure.largest_free_per_bank = largest_free;
-    ttmem_allocation_failed(&failure);
+    ttmem_failed_request request{};
+    request.failure.set = tracking_set;
+    request.failure.kind = kind_of(buffer->buffer_type());
+    request.failure.requested = buffer->size();
+    request.failure.needed_per_bank = needed;
+    request.failure.free_per_bank = free;
+    request.failure.largest_free_per_bank = largest_free;
+    request.page_bytes = buffer->page_size();
+    request.banks =
+        buffer->num_cores().value_or(buffer->device()->allocator()->get_num_banks(buffer->buffer_type()));
+    request.direction = buffer->bottom_up() ? TTMEM_BOTTOM_UP : TTMEM_TOP_DOWN;
+    ttmem_request_failed(&request);
 }
 
 void circular_buffers_clashed(uint64_t program, uint64_t size, uint64_t region_end,

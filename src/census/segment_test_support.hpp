@@ -96,7 +96,7 @@ public:
     }
 
 private:
-    static constexpr segment::Sizes kSizes{64, 2, 16, 256};
+    static constexpr segment::Sizes kSizes{64, 2, 16, 256, 2};
 
     struct FreeBytes {
         void operator()(unsigned char* bytes) const { std::free(bytes); }

@@ -37,6 +37,8 @@ void call_everything() {
     ttmem_program_gone(2);
     const ttmem_out_of_memory failure{};
     ttmem_allocation_failed(&failure);
+    const ttmem_failed_request request{};
+    ttmem_request_failed(&request);
     const ttmem_cb_clash clash{};
     ttmem_cb_clashed(&clash);
     ttmem_describe_mesh(1, 1, 1);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "client/failures.hpp"
 
+#include "client/cards.hpp"
 #include "client/clock.hpp"
 #include "client/recorder.hpp"
 
@@ -13,11 +14,14 @@ using segment::RegionId;
 
 namespace {
 
-// Failures are few, so one lock serves all writers.
-uint32_t write_failure(State& state, Failure& failure) {
+void note_place(State& state, Failure& failure) {
     failure.ticks = thread_ticks(state);
     failure.thread = tls.id;
     failure.name = tls.name;
+}
+
+// Failures are few, so one lock serves all writers.
+uint32_t write_failure(State& state, const Failure& failure) {
     Lock lock(state.lock);
     return segment::write_failure(*state.header, region<FailureSlot>(state, RegionId::failures), failure);
 }
@@ -43,7 +47,8 @@ void describe_blocker(const State& state, ttmem_handle handle, Failure& failure)
 }
 
 // Writes a failure of a set, and its event; counts it as inexact where the set or the kind is unknown.
-void report(const ApiCall& call, FailureType type, ttmem_set set, uint32_t kind, Failure& failure) {
+void report(const ApiCall& call, FailureType type, ttmem_set set, uint32_t kind, Failure& failure,
+            const RequestRules& rules = {}) {
     State& state = call.state();
     if (!is_open_set(state, set)) {
         count(state, segment::Inexact::unknown_set);
@@ -57,6 +62,8 @@ void report(const ApiCall& call, FailureType type, ttmem_set set, uint32_t kind,
     failure.kind = static_cast<uint8_t>(kind);
     failure.set = static_cast<uint8_t>(set);
     failure.members = members_of(state, failure.set);
+    note_place(state, failure);
+    write_card(call, failure, rules);  // first: a failure that a reader sees has its card
     const uint32_t entry = write_failure(state, failure);
 
     segment::Event event;
@@ -79,6 +86,7 @@ void report_unknown_free(State& state, const int32_t* device, uint64_t what) {
     failure.address = what;
     failure.has_device = device != nullptr;
     failure.device = device != nullptr ? *device : 0;
+    note_place(state, failure);
     write_failure(state, failure);
 }
 
@@ -88,20 +96,33 @@ using namespace ttmem::client;
 using ttmem::segment::Failure;
 using ttmem::segment::FailureType;
 
-extern "C" void ttmem_allocation_failed(const ttmem_out_of_memory* from) {
-    if (is_off() || from == nullptr) {
-        return;
-    }
+namespace {
+
+void report_out_of_memory(const ttmem_out_of_memory& from, const RequestRules& rules) {
     const ApiCall call;
     if (!call) {
         return;
     }
     Failure failure;
-    failure.requested = from->requested;
-    failure.needed_per_bank = from->needed_per_bank;
-    failure.free_per_bank = from->free_per_bank;
-    failure.largest_free_per_bank = from->largest_free_per_bank;
-    report(call, FailureType::out_of_memory, from->set, from->kind, failure);
+    failure.requested = from.requested;
+    failure.needed_per_bank = from.needed_per_bank;
+    failure.free_per_bank = from.free_per_bank;
+    failure.largest_free_per_bank = from.largest_free_per_bank;
+    report(call, FailureType::out_of_memory, from.set, from.kind, failure, rules);
+}
+
+}  // namespace
+
+extern "C" void ttmem_allocation_failed(const ttmem_out_of_memory* from) {
+    if (!is_off() && from != nullptr) {
+        report_out_of_memory(*from, {});
+    }
+}
+
+extern "C" void ttmem_request_failed(const ttmem_failed_request* from) {
+    if (!is_off() && from != nullptr) {
+        report_out_of_memory(from->failure, {from->page_bytes, from->banks, from->direction});
+    }
 }
 
 extern "C" void ttmem_cb_clashed(const ttmem_cb_clash* from) {

@@ -88,9 +88,6 @@ void events(ttmem_set set) {
             ttmem_report_kernel_unload(3, i, i);
         }
     }
-    ttmem_out_of_memory failure{};
-    failure.set = set;
-    ttmem_allocation_failed(&failure);
     ttmem_clear_set(set);
     ttmem_close_set(ttmem_open_set(nullptr, 0, nullptr));
 }
@@ -131,6 +128,20 @@ TRACKED_TEST(HotPath, UsesNoHeap) {
     EXPECT_EQ(g_heap_calls.load(), before);
     std::string(1000, static_cast<char>(before)).swap(g_text);
     EXPECT_GT(g_heap_calls.load(), before) << "the heap is not watched";
+}
+
+// A failing call writes a card. It may call the kernel, but the runtime may have failed for want of heap.
+TRACKED_TEST(FailingCall, UsesNoHeap) {
+    const ttmem_set set = make_set();
+    for (uint64_t i = 0; i < kAtOnce; ++i) {
+        ttmem_allocate(set, TTMEM_DRAM, i, i, i, i);
+    }
+    const uint64_t before = g_heap_calls.load();
+    ttmem_out_of_memory failure{};
+    failure.set = set;
+    ttmem_allocation_failed(&failure);
+    EXPECT_EQ(g_heap_calls.load(), before);
+    EXPECT_EQ(own_reader().card_count(), 1u);
 }
 
 TRACKED_TEST(HotPath, NeitherDoesTheStartOfTrackingUseTheHeap) {

@@ -156,7 +156,9 @@ void touch_pages(const State& state, uint64_t from, uint64_t to) {
     }
 }
 
-// Takes the memory of [offset, offset + length) now. Kernels before 5.14 can do that by the file, not by the map.
+}  // namespace
+
+// Kernels before 5.14 can do that by the file, not by the map.
 bool populate(const State& state, uint64_t offset, uint64_t length) {
     const uint64_t from = offset / segment::kPage * segment::kPage;
     const uint64_t to = segment::round_to_page(offset + length);
@@ -170,6 +172,8 @@ bool populate(const State& state, uint64_t offset, uint64_t length) {
     touch_pages(state, from, to);
     return true;
 }
+
+namespace {
 
 bool populate_region(const State& state, RegionId id) {
     const Region& all = state.header->region[static_cast<uint32_t>(id)];

@@ -28,4 +28,7 @@ void remove_segment_file(State& state);
 // Backs ring and tallies of a writer line with memory and sets its shortcuts; false if there is no memory.
 bool prepare_line(State& state, uint32_t line);
 
+// Takes the memory of [offset, offset + length) of the segment now; false if there is none.
+bool populate(const State& state, uint64_t offset, uint64_t length);
+
 }  // namespace ttmem::client

@@ -157,6 +157,9 @@ struct State : Session {
     pthread_mutex_t keyed_lock;
     KeyedDevice keyed_devices[segment::kMaxDevices];
 
+    pthread_mutex_t card_lock;  // only tried, never waited for
+    uint64_t last_card_ns;      // when the last card was begun; 0: none
+
     // For threads that may not read the counter (clock.hpp).
     pthread_mutex_t clock_lock;  // no other lock is taken under it
     segment::Moment newest_moment;

@@ -289,16 +289,22 @@ void Observer::out_of_memory(const void* allocator, const metal::Buffer* buffer)
     if (!now) {
         return;
     }
-    ttmem_out_of_memory failure{};
+    ttmem_failed_request request{};
+    ttmem_out_of_memory& failure = request.failure;
     failure.set = set->set;
     failure.kind = metal.kind_of(buffer);
     failure.requested = metal.size_of(buffer);
     failure.needed_per_bank = needed_per_bank(*set, allocator, buffer);
     failure.free_per_bank = now->free;
     failure.largest_free_per_bank = now->largest_free;
+    request.page_bytes = metal.buffer_page_size(buffer);
+    request.banks = metal.is_interleaved(buffer)
+                        ? metal.banks_of_allocating(allocator, failure.kind, set->banks[failure.kind])
+                        : 0;
+    request.direction = TTMEM_UNKNOWN_DIRECTION;
     if (failure.needed_per_bank > failure.largest_free_per_bank) {  // else it failed for another reason
         report_scopes();
-        ttmem_allocation_failed(&failure);
+        ttmem_request_failed(&request);
     }
 }
 

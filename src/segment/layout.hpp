@@ -16,6 +16,7 @@
 //     | writers   |   one line per thread: ring head, intent, thread id
 //     | rings     |   one per writer: records of 32 B, the oldest overwritten; history only
 //     | ledger    |   slots of 64 B, one per live allocation: the truth
+//     | cards     |   the state of a bank at a failure: the first few and the last few; may be absent
 //     +-----------+
 //
 // All zero is a valid, empty segment; the magic is written last. Everything that changes is a 64-bit word, little
@@ -106,6 +107,9 @@ enum class EventType : uint8_t { allocate = 1, free = 2, open_set = 3, close_set
 
 enum class FailureType : uint8_t { out_of_memory = 0, cb_clash = 1, unknown_free = 2 };
 constexpr uint32_t kFailureTypes = 3;
+
+// A direction that the reporter does not know; the others are those of ttmem_direction.
+constexpr uint32_t kUnknownDirection = 2;
 
 enum class ClockKind : uint32_t { monotonic_ns = 1, tsc = 2 };
 
@@ -410,14 +414,96 @@ struct Failure {
     int32_t device = 0;          // unknown_free: on which device, where has_device
     uint64_t cb_end = 0;         // cb_clash: the address where the circular buffers end ...
     uint64_t lowest_buffer = 0;  // ... and that of the lowest L1 buffer
-    uint64_t unused[6] = {};
+    uint64_t card = 0;           // the number of its card; 0: it has none
+    uint64_t no_card = 0;        // NoCard: why it has none
+    uint64_t unused[4] = {};
 };
 static_assert(sizeof(Failure) == FailureSlot::kPayloadWords * 8);
+
+// Why a failure has no card.
+enum class NoCard : uint8_t {
+    not_written = 0,  // by a writer or for a type of failure without cards
+    too_soon = 1,     // another card was written within the same second
+    no_host_memory = 2,
+    too_many = 3,  // more live allocations than one card looks at
+};
+constexpr uint32_t kNoCardReasons = 4;
 
 // Where the n-th failure of a type stands: the first few stay, the last few go round.
 constexpr uint32_t failure_index(FailureType type, uint64_t n) {
     const uint64_t place = n < kFirstFailures ? n : kFirstFailures + (n - kFirstFailures) % kLastFailures;
     return static_cast<uint32_t>(type) * kFailuresPerType + static_cast<uint32_t>(place);
+}
+
+// ---- failure cards -------------------------------------------------------------------------------------------------
+
+// What the bank of a failed request held at that moment. A card is a slot whose payload has five parts:
+//
+//     word 0     generation
+//     word 1     CardHead
+//     word 64    gaps      the largest free blocks, by address
+//     word 192   sums      the names that hold most, the most first
+//     word 320   events    the last records of the thread that failed, the oldest first
+//     word 720   blocks    live allocations by address: word 0 is slot and generation, the rest as in the ledger
+//
+// The counts in the head say how much of each part is in use. Only those words are written and read.
+struct CardHead {
+    uint64_t number = 0;  // 1: the first card of the process
+    Failure failure;      // a copy: the failure's own entry may be used again before the card
+    // The request. 0: unknown.
+    uint64_t page_bytes = 0;
+    uint32_t request_banks = 0;
+    uint32_t request_direction = kUnknownDirection;
+    // The bank of the set's first member. No banks: unknown.
+    uint64_t bank_base = 0;
+    uint64_t bank_size = 0;
+    uint32_t banks = 0;
+    uint32_t alignment = 0;
+    uint32_t direction = 0;
+    uint32_t unused = 0;
+    uint64_t label = 0;  // of the set: a name
+    // All live blocks of the bank, also those that are not in the card.
+    uint64_t live = 0;
+    uint64_t used_per_bank = 0;
+    // Those whose name is not in the sums.
+    uint64_t other_count = 0;
+    uint64_t other_used = 0;
+    uint32_t gaps = 0;
+    uint32_t sums = 0;
+    uint32_t events = 0;
+    uint32_t blocks = 0;
+
+    // False: the card has only the blocks that matter most.
+    constexpr bool is_complete() const { return blocks == live; }
+};
+
+struct CardGap {
+    uint64_t address = 0;
+    uint64_t bytes = 0;  // in one bank
+};
+
+struct CardSum {
+    uint32_t name = 0;
+    uint32_t count = 0;
+    uint64_t used = 0;  // bytes in all banks of one device; of circular buffers on all cores
+};
+
+constexpr size_t kCardGapsWord = 64;
+constexpr size_t kCardSumsWord = kCardGapsWord + size_t{kCardGaps} * 2;
+constexpr size_t kCardEventsWord = kCardSumsWord + size_t{kCardSums} * 2;
+constexpr size_t kCardBlocksWord = kCardEventsWord + size_t{kCardEvents} * kRecordWords;
+constexpr size_t kCardBlockWords = 1 + kLedgerPayloadWords;
+constexpr size_t kCardWords = kCardBlocksWord + size_t{kCardBlocks} * kCardBlockWords;
+constexpr size_t kCardHeadWords = sizeof(CardHead) / 8;
+constexpr size_t kCardBytes = (kCardWords * 8 + 4095) / 4096 * 4096;
+static_assert(sizeof(CardHead) % 8 == 0 && 1 + kCardHeadWords <= kCardGapsWord);
+static_assert(sizeof(CardGap) == 16 && sizeof(CardSum) == 16);
+static_assert(kCardSumsWord == 192 && kCardEventsWord == 320 && kCardBlocksWord == 720);
+
+// Where the n-th card of a process stands, from 1: the first few stay, the last few go round.
+constexpr uint32_t card_index(uint64_t number) {
+    const uint64_t n = number - 1;
+    return static_cast<uint32_t>(n < kFirstCards ? n : kFirstCards + (n - kFirstCards) % kLastCards);
 }
 
 // What one thread is doing. A thread that ends gives its line back, and the next one goes on at this head.
@@ -441,8 +527,9 @@ enum class RegionId : uint32_t {
     writers,
     rings,
     ledger,
+    cards,
 };
-constexpr uint32_t kRegions = 10;
+constexpr uint32_t kRegions = 11;
 constexpr uint32_t kRegionTableEntries = 16;
 
 struct Region {
@@ -477,7 +564,8 @@ struct Header {
     Word writers_used;
     Word slots_used;
     Word failures[kFailureTypes];  // total of each type
-    Word unused_marks[7];
+    Word cards;                    // cards ever written
+    Word unused_marks[6];
 
     Word inexact[kInexactCounterPlaces];
 };
@@ -498,6 +586,7 @@ static_assert(offsetof(Header, region) == 120 && offsetof(Header, devices_used) 
 static_assert(offsetof(Header, sets_used) == 384 && offsetof(Header, core_sets_used) == 392);
 static_assert(offsetof(Header, names_used) == 400 && offsetof(Header, writers_used) == 408);
 static_assert(offsetof(Header, slots_used) == 416 && offsetof(Header, failures) == 424);
+static_assert(offsetof(Header, cards) == 448);
 static_assert(offsetof(Header, inexact) == 504 && sizeof(Header) == 760);
 static_assert(offsetof(Pool, used) == 0 && offsetof(Pool, peak) == 8);
 static_assert(offsetof(Tally, requested) == 0 && offsetof(Tally, count) == 8);
@@ -508,6 +597,12 @@ static_assert(offsetof(DeviceSet, columns) + 8 == kShapeWord * 8 && offsetof(Dev
 static_assert(offsetof(Failure, requested) == 16 && offsetof(Failure, name) == 64);
 static_assert(offsetof(Failure, address) == 72 && offsetof(Failure, blocker_name) == 112);
 static_assert(offsetof(Failure, cb_end) == 120 && offsetof(Failure, lowest_buffer) == 128);
+static_assert(offsetof(Failure, card) == 136 && offsetof(Failure, no_card) == 144);
+static_assert(offsetof(CardHead, failure) == 8 && offsetof(CardHead, page_bytes) == 192);
+static_assert(offsetof(CardHead, bank_base) == 208 && offsetof(CardHead, banks) == 224);
+static_assert(offsetof(CardHead, label) == 240 && offsetof(CardHead, live) == 248);
+static_assert(offsetof(CardHead, other_count) == 264 && offsetof(CardHead, gaps) == 280);
+static_assert(sizeof(CardHead) == 296);
 
 // How many entries the adjustable regions have.
 struct Sizes {
@@ -515,6 +610,7 @@ struct Sizes {
     uint32_t writers = kDefaultWriters;
     uint32_t ring_records = kDefaultRingRecords;
     uint32_t slots = kDefaultSlots;
+    uint32_t cards = kCards;
 };
 
 constexpr uint64_t kPage = 4096;
@@ -538,6 +634,7 @@ constexpr uint64_t lay_out(const Sizes& sizes, Region (&region)[kRegionTableEntr
         {RegionId::writers, sizeof(WriterLine), sizes.writers},
         {RegionId::rings, sizeof(RingRecord) * uint64_t{sizes.ring_records}, sizes.writers},
         {RegionId::ledger, sizeof(LedgerSlot), sizes.slots},
+        {RegionId::cards, kCardBytes, sizes.cards},
     };
     uint64_t offset = round_to_page(sizeof(Header));
     for (const auto& p : plan) {

@@ -33,6 +33,20 @@ constexpr uint32_t kFirstFailures = 16;
 constexpr uint32_t kLastFailures = 48;
 constexpr uint32_t kFailuresPerType = kFirstFailures + kLastFailures;
 
+// Failure cards: what a bank held when a request failed. The first few and the last few of a process are kept.
+constexpr uint32_t kFirstCards = 4;
+constexpr uint32_t kLastCards = 12;
+constexpr uint32_t kCards = kFirstCards + kLastCards;
+constexpr uint32_t kCardBlocks = 4'096;  // up to this number of live allocations a card has all of them
+constexpr uint32_t kCardEvents = 100;
+// Beyond that: the blocks around the largest free ones, the largest and the youngest.
+constexpr uint32_t kCardGaps = 64;
+constexpr uint32_t kCardLargest = 256;
+constexpr uint32_t kCardYoungest = 256;
+constexpr uint32_t kCardSums = 64;         // names
+constexpr uint32_t kCardScan = 1'048'576;  // live allocations of one bank that a card looks at
+constexpr uint64_t kCardIntervalNs = 1'000'000'000;
+
 // One allocation. The largest chip has 32 GiB; a larger size is a wrong report, counted and not recorded.
 constexpr unsigned kSizeBits = 40;
 constexpr uint64_t kMaxAllocationBytes = (uint64_t{1} << kSizeBits) - 1;

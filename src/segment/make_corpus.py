@@ -16,11 +16,13 @@ RAW, SPOILED, FILE, LATER = range(4)
 ALL_BEFORE = 63 << 2
 MOST = 2**64 - 1
 
-DEVICES, SETS, CORE_SETS, POOLS, TALLIES, NAMES, FAILURES, WRITERS, RINGS, LEDGER = range(10)
+DEVICES, SETS, CORE_SETS, POOLS, TALLIES, NAMES, FAILURES, WRITERS, RINGS, LEDGER, CARDS = range(11)
 HEADER = 15
 REGION_WORD = 15        # of the header, where the region table begins; two words per region
 MARKS = {"devices": 47, "sets": 48, "core_sets": 49, "names": 50, "writers": 51, "slots": 52}
 FAILURE_COUNTS = 53
+CARD_COUNT = 56          # of the header: cards ever written
+CARD_PARTS = 36          # of a card: two words with the lengths of its parts
 
 
 def change(part: int, word: int, value: int) -> bytes:
@@ -49,7 +51,12 @@ def inputs() -> dict[str, bytes]:
     marks = [change(HEADER, word, MOST) for word in MARKS.values()]
     loops = [change(NAMES, 16 * i, (i % 7 + 1) << 32 | 0xFFFFFFFF) for i in range(1, 8)]
     heads = [change(WRITERS, 0, head) for head in (MOST, 5, 1 << 63, 0, 1 << 40, 7)]
+    lengths = [change(CARDS, CARD_PARTS + i, MOST) for i in range(2)]
     result = {
+        "cards_of_ones": spoiled(*(change(CARDS, word, MOST) for word in range(1, 60))),
+        "cards_too_long": spoiled(change(HEADER, CARD_COUNT, MOST), *lengths),
+        "cards_too_long_of_a_file": spoiled(change(HEADER, CARD_COUNT, MOST), *lengths, mode=FILE),
+        "cards_while_reading": spoiled(*lengths, change(CARDS, 0, 4), change(CARDS, 0, 5), change(CARDS, 1, 2), *lengths, before=0),
         "valid_raw": raw,
         "valid_spoiled": spoiled(),
         "valid_file": spoiled(mode=FILE),
@@ -69,11 +76,11 @@ def inputs() -> dict[str, bytes]:
         "ledger_while_reading": spoiled(*[change(LEDGER, 8 * (i % 8), i) for i in range(64)], before=0),
         "sets_while_reading": spoiled(*[change(SETS, 16 * (i % 4), i) for i in range(64)], before=0),
         "clock": spoiled(change(HEADER, 3, 2 << 32), change(HEADER, 7, MOST), change(HEADER, 8, MOST)),
-        "table_while_reading": spoiled(*[change(HEADER, REGION_WORD + i, MOST) for i in range(20)], before=0),
+        "table_while_reading": spoiled(*[change(HEADER, REGION_WORD + i, MOST) for i in range(22)], before=0),
     }
     for head in (17, 1 << 20, 1 << 40, (1 << 63) - 1, 1 << 63, MOST):
         result[f"head_{head:x}"] = spoiled(change(WRITERS, 0, head))
-    for region in range(10):
+    for region in range(11):
         word = REGION_WORD + 2 * region
         result[f"region_{region}_far"] = spoiled(change(HEADER, word, MOST - 63))
         result[f"region_{region}_on_devices"] = spoiled(change(HEADER, word, 768))

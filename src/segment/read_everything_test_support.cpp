@@ -27,6 +27,7 @@ public:
         read_totals();
         read_ledger();
         read_rings();
+        read_cards();
         read_clock();
         return std::move(result_);
     }
@@ -125,6 +126,35 @@ private:
         events = 0;
         reader_.follow(at_end, [&](uint32_t, const Event&) { ++events; });
         bound(events, most, "events after the end");
+    }
+
+    void read_cards() {
+        const std::vector<uint64_t> numbers = reader_.card_numbers();
+        bound(numbers.size(), kCards, "cards");
+        for (const uint64_t number : numbers) {
+            read_card(number);
+        }
+        for (const uint64_t number : {uint64_t{0}, uint64_t{1}, uint64_t{2}, uint64_t{3}, UINT64_MAX}) {
+            read_card(number);
+        }
+    }
+
+    void read_card(uint64_t number) {
+        const std::optional<CardContents> card = reader_.card(number);
+        between_();
+        if (!card) {
+            return;
+        }
+        bound(card->gaps.size(), kCardGaps, "gaps of a card");
+        bound(card->sums.size(), kCardSums, "sums of a card");
+        bound(card->events.size(), kCardEvents, "events of a card");
+        bound(card->blocks.size(), kCardBlocks, "blocks of a card");
+        if (card->head.number != number && result_.problem.empty()) {
+            result_.problem = "another card";
+        }
+        for (const CardSum& sum : card->sums) {
+            read_name(sum.name);
+        }
     }
 
     void read_clock() {

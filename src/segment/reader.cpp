@@ -44,6 +44,7 @@ constexpr RegionRule kRegionRules[kRegions] = {
     {RegionId::writers, sizeof(WriterLine), alignof(WriterLine), 1, kMaxWriters},
     {RegionId::rings, sizeof(RingRecord), alignof(RingRecord), 1, kMaxWriters},
     {RegionId::ledger, sizeof(LedgerSlot), alignof(LedgerSlot), 1, kMaxSlots},
+    {RegionId::cards, kCardWords * sizeof(Word), alignof(Word), 0, UINT32_MAX},
 };
 
 bool fits(const Region& region, const RegionRule& need, uint64_t size) {
@@ -122,6 +123,10 @@ std::optional<Error> Reader::check() {
     for (const RegionRule& need : kRegionRules) {
         Region& region = region_[static_cast<uint32_t>(need.id)];
         region = copy.region[static_cast<uint32_t>(need.id)];
+        if (need.least_count == 0 && region.count == 0) {
+            region = {};  // an earlier writer, or one without
+            continue;
+        }
         if (!fits(region, need, memory_.size())) {
             return Error{Error::Code::refused, "has a region table that does not fit it"};
         }
@@ -424,6 +429,99 @@ std::vector<Failure> Reader::failures() const {
                          [](const Failure& a, const Failure& b) { return a.ticks < b.ticks; });
     }
     return result;
+}
+
+uint64_t Reader::card_count() const { return header().cards.load(std::memory_order_acquire); }
+
+std::vector<uint64_t> Reader::card_numbers() const {
+    const uint64_t count = card_count();
+    std::vector<uint64_t> numbers;
+    for (uint64_t number = 1; number <= std::min<uint64_t>(count, kFirstCards); ++number) {
+        numbers.push_back(number);
+    }
+    for (uint64_t number = std::max<uint64_t>(kFirstCards, count - std::min<uint64_t>(count, kLastCards)) + 1;
+         number <= count && number != 0; ++number) {
+        numbers.push_back(number);
+    }
+    return numbers;
+}
+
+namespace {
+
+// Copies words of a card. SYNC POINT: with the writer of cards, which stores each of them with release.
+template <class T>
+T copy_words(const Word* from) {
+    static_assert(sizeof(T) % sizeof(uint64_t) == 0);
+    uint64_t words[sizeof(T) / sizeof(uint64_t)];
+    for (size_t i = 0; i < sizeof(T) / sizeof(uint64_t); ++i) {
+        words[i] = from[i].load(std::memory_order_acquire);
+    }
+    T object;
+    std::memcpy(static_cast<void*>(&object), words, sizeof object);
+    return object;
+}
+
+Event copy_event(const Word* from) {
+    uint64_t record[kRecordWords];
+    for (size_t i = 0; i < kRecordWords; ++i) {
+        record[i] = from[i].load(std::memory_order_acquire);
+    }
+    return decode_event(record);
+}
+
+CardBlock copy_block(const Word* from) {
+    uint64_t payload[kLedgerPayloadWords];
+    for (size_t i = 0; i < kLedgerPayloadWords; ++i) {
+        payload[i] = from[1 + i].load(std::memory_order_acquire);
+    }
+    return {SlotRef::unpack(from[0].load(std::memory_order_acquire)), decode_allocation(payload)};
+}
+
+// The counts that a head claims may be anything.
+void bound_counts(CardHead& head) {
+    head.gaps = std::min(head.gaps, kCardGaps);
+    head.sums = std::min(head.sums, kCardSums);
+    head.events = std::min(head.events, kCardEvents);
+    head.blocks = std::min(head.blocks, kCardBlocks);
+}
+
+}  // namespace
+
+std::optional<CardContents> Reader::card(uint64_t number) const {
+    const Region& cards = region(RegionId::cards);
+    const uint32_t index = number == 0 ? UINT32_MAX : card_index(number);
+    if (index >= cards.count) {
+        return std::nullopt;
+    }
+    const uint64_t offset = cards.offset + uint64_t{index} * cards.stride;
+    const auto* words = reinterpret_cast<const Word*>(memory_.at(offset, kCardBlocksWord * sizeof(Word)));
+    const uint64_t generation = words == nullptr ? 0 : words[0].load(SlotOrders::generation_load);
+    if (!is_live(generation)) {
+        return std::nullopt;
+    }
+    CardContents card;
+    card.head = copy_words<CardHead>(words + 1);
+    bound_counts(card.head);
+    if (card.head.number != number ||
+        memory_.at(offset + kCardBlocksWord * sizeof(Word),
+                   uint64_t{card.head.blocks} * kCardBlockWords * sizeof(Word)) == nullptr) {
+        return std::nullopt;
+    }
+    for (uint32_t i = 0; i < card.head.gaps; ++i) {
+        card.gaps.push_back(copy_words<CardGap>(words + kCardGapsWord + size_t{i} * 2));
+    }
+    for (uint32_t i = 0; i < card.head.sums; ++i) {
+        card.sums.push_back(copy_words<CardSum>(words + kCardSumsWord + size_t{i} * 2));
+    }
+    for (uint32_t i = 0; i < card.head.events; ++i) {
+        card.events.push_back(copy_event(words + kCardEventsWord + i * kRecordWords));
+    }
+    card.blocks.reserve(card.head.blocks);
+    for (uint32_t i = 0; i < card.head.blocks; ++i) {
+        card.blocks.push_back(copy_block(words + kCardBlocksWord + i * kCardBlockWords));
+    }
+    return words[0].load(SlotOrders::recheck_load) == generation ? std::optional(std::move(card))
+                                                                 : std::nullopt;
 }
 
 uint64_t Reader::inexact(Inexact what) const {

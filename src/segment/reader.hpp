@@ -69,6 +69,19 @@ struct Cursor {
 
 using CoreMask = std::array<uint16_t, 16>;  // bit x of row y
 
+// What a bank held when a request failed.
+struct CardBlock {
+    SlotRef slot;
+    Allocation allocation;
+};
+struct CardContents {
+    CardHead head;
+    std::vector<CardGap> gaps;      // the largest free blocks, by address
+    std::vector<CardSum> sums;      // the most first
+    std::vector<Event> events;      // the oldest first
+    std::vector<CardBlock> blocks;  // by address, unless the segment is hostile
+};
+
 class Reader {
 public:
     // `mapping` is that of a process which has mapped the whole file already (Memory::map()).
@@ -111,6 +124,12 @@ public:
     // The failures that are kept, oldest first within each type, and the total of a type.
     std::vector<Failure> failures() const;
     uint64_t failure_count(FailureType type) const;
+
+    // The card with this number. Nothing where it is not kept any more, or is just being written.
+    std::optional<CardContents> card(uint64_t number) const;
+    // The numbers of the cards that may be kept, the oldest first, and how many there ever were.
+    std::vector<uint64_t> card_numbers() const;
+    uint64_t card_count() const;
 
     uint64_t inexact(Inexact what) const;
 

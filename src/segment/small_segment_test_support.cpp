@@ -51,6 +51,7 @@ Shape::Shape() {
     count_of(RegionId::writers) = 2;
     count_of(RegionId::rings) = 2;
     count_of(RegionId::ledger) = 48;
+    count_of(RegionId::cards) = 2;
 }
 
 void SmallSegment::Unmap::operator()(unsigned char* memory) const {
@@ -69,6 +70,7 @@ SmallSegment::SmallSegment(const Shape& shape) {
         sizeof(WriterLine),
         sizeof(RingRecord) * shape.ring_records,
         sizeof(LedgerSlot),
+        kCardBytes,
     };
     Region table[kRegionTableEntries] = {};
     const uint64_t first = round_up(sizeof(Header) + shape.extra_header, kAlignment);
@@ -150,6 +152,48 @@ void SmallSegment::put_failure(FailureType type, uint64_t number, uint64_t ticks
     raise(header().failures[static_cast<uint32_t>(type)], number + 1);
 }
 
+void SmallSegment::put_card(uint64_t number, uint32_t blocks) {
+    auto* words = &entry<Word>(RegionId::cards, card_index(number));
+    const auto put = [&](size_t word, const auto& object) {
+        uint64_t values[sizeof object / sizeof(uint64_t)];
+        std::memcpy(values, &object, sizeof object);
+        for (size_t i = 0; i < sizeof object / sizeof(uint64_t); ++i) {
+            words[word + i].store(values[i]);
+        }
+    };
+    CardHead head;
+    head.number = number;
+    head.failure.ticks = 20;
+    head.failure.card = number;
+    head.bank_base = 0x1000;
+    head.bank_size = 0x10'0000;
+    head.banks = 12;
+    head.live = blocks;
+    head.gaps = head.sums = head.events = 1;
+    head.blocks = blocks;
+    put(1, head);
+    put(kCardGapsWord, CardGap{0x2000, 64});
+    put(kCardSumsWord, CardSum{3, blocks, 128});
+    Event event;
+    event.ticks = 16;
+    event.address = 0x3000;
+    uint64_t record[kRecordWords];
+    encode(event, record);
+    put(kCardEventsWord, record);
+    for (uint32_t i = 0; i < blocks; ++i) {
+        Allocation a;
+        a.address = 0x1000 + uint64_t{i} * 32;
+        a.reserved = 32;
+        a.name = 3;
+        uint64_t payload[kLedgerPayloadWords];
+        encode(a, 1, payload);
+        words[kCardBlocksWord + i * kCardBlockWords].store(SlotRef{i, 1}.pack());
+        put(kCardBlocksWord + i * kCardBlockWords + 1, payload);
+    }
+    words[0].store((words[0].load() | 1) + 2);
+    raise(header().cards, number);
+}
+
 void SmallSegment::fill() {
     ttmem_device_info info{};
     info.asic_id = 0xa51c;
@@ -187,6 +231,7 @@ void SmallSegment::fill() {
     }
     put_failure(FailureType::out_of_memory, 0, 20);
     put_failure(FailureType::unknown_free, 0, 21);
+    put_card(1, 3);
     header().inexact[static_cast<uint32_t>(Inexact::unknown_free)].store(1);
 }
 

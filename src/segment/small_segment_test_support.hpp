@@ -59,6 +59,8 @@ public:
                         uint64_t generation = 1);  // and counts it
     void put_event(uint32_t line, const Event& event);
     void put_failure(FailureType type, uint64_t number, uint64_t ticks);
+    // A card of which `blocks` live allocations are stored, at the generation that follows.
+    void put_card(uint64_t number, uint32_t blocks);
 
     base::Expected<Reader> read() { return Reader::over(bytes(), size()); }
 

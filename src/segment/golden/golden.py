@@ -25,9 +25,12 @@ PAGE = HERE.parents[2] / "docs" / "SEGMENT_FORMAT.md"
 KEPT = HERE / "small_segment.txt"
 
 SIZES = {"TTMEM_SLOTS": "32", "TTMEM_WRITERS": "3", "TTMEM_RING_RECORDS": "16", "TTMEM_NAMES": "16"}
-REGIONS = ["devices", "sets", "core_sets", "pools", "tallies", "names", "failures", "writers", "rings", "ledger"]
+REGIONS = ["devices", "sets", "core_sets", "pools", "tallies", "names", "failures", "writers", "rings", "ledger",
+           "cards"]
 NUMBERS = {"u8": "<B", "u16": "<H", "u32": "<I", "i32": "<i", "u64": "<Q"}
 KINDS_PER_SET = 16
+# The parts of a card behind its head: the field with their number, the table and the first byte.
+CARD_PARTS = [("gaps", "gap", 512), ("sums", "sum", 1536), ("events", "record", 2560), ("blocks", "slot", 5760)]
 FAILURE_EVENT = 5  # the type of a record that has a table of its own
 SPOILED = 200
 
@@ -162,7 +165,7 @@ class Dump:
                 self.lines.append(f"{indent}  +{item.offset}{bits} {item.name} = {'(varies)' if varies else text}")
 
     def has_data(self, at: int, length: int) -> bool:
-        return any(self.data[at:at + length])
+        return self.data.count(0, at, at + length) != length
 
     def value(self, what: str, name: str, at: int = 0) -> int:
         item = next(item for item in self.page.fields[what] if item.name == name)
@@ -181,6 +184,8 @@ class Dump:
                     self.show_entry(name, entry, start, stride)
 
     def show_entry(self, region: str, entry: int, at: int, stride: int) -> None:
+        if region == "cards":
+            return self.show_card(entry, at)
         inner = {"tallies": "tally", "rings": "record"}.get(region)
         if inner is None:
             one = {"ledger": "slot"}.get(region, region.removesuffix("s"))
@@ -191,6 +196,14 @@ class Dump:
                 start = at + i * size
                 is_failure = inner == "record" and self.data[start] & 7 == FAILURE_EVENT
                 self.show("failure_record" if is_failure else inner, start, f"{region} {entry}: " + self.title(inner, i))
+
+    def show_card(self, entry: int, at: int) -> None:
+        self.show("card", at, f"card {entry}")
+        for number, table, start in CARD_PARTS:
+            for i in range(self.value("card", number, at)):
+                place = at + start + i * self.page.size[table]
+                is_failure = table == "record" and self.data[place] & 7 == FAILURE_EVENT
+                self.show("failure_record" if is_failure else table, place, f"card {entry}: {table} {i}")
 
     def title(self, one: str, index: int) -> str:
         if one in ("pool", "tally"):
