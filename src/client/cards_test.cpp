@@ -307,6 +307,7 @@ TRACKED_TEST(Card, MayBeWrittenInASignalHandler) {
     EXPECT_EQ(own_reader().card_count(), 1u);
 }
 
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // which map memory themselves
 TRACKED_TEST(Card, ThatFindsNoMemoryIsNotWrittenAndTheFailureSaysSo) {
     const ttmem_set set = chip_with_banks();
     const rlimit none{1, 1};
@@ -326,6 +327,7 @@ TRACKED_TEST(Card, ThatFindsNoMemoryIsNotWrittenAndTheFailureSaysSo) {
     EXPECT_EQ(failure.card, 0u);
     EXPECT_EQ(failure.no_card, static_cast<uint64_t>(NoCard::no_host_memory));
 }
+#endif
 
 // 100,000 live blocks with a few gaps, a few large ones and names: beyond the limit a card has what matters.
 TRACKED_TEST(Card, OfVeryManyBlocksHasThoseThatMatterAndSumsOfAll) {
