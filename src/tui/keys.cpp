@@ -55,6 +55,9 @@ bool scrolls_help(Key key) {
 
 AppRequest press(const Input& input, const Model& model, Ui& ui, Size size) {
     const Key key = input.key;
+    if (key == Key::none) {
+        return AppRequest::none;  // a key without a meaning, or a button that is released
+    }
     ui.message.clear();
     if (ui.prompt) {
         press_in_filter(key, ui);

@@ -38,6 +38,14 @@ TEST_F(Keys, NumbersOpenScreens) {
     EXPECT_EQ(ui.screen, Screen::failures);
 }
 
+TEST_F(Keys, AReleasedButtonChangesNothing) {
+    ui.message = "Saved.";
+    ui.signal = SignalChoice{};
+    press(Input(Key::none, 3, 10));
+    EXPECT_EQ(ui.message, "Saved.");
+    EXPECT_TRUE(ui.signal);
+}
+
 TEST_F(Keys, EnterOpensTheNewestOfEqualPostMortems) {
     view::PostMortemListView list = view::several_post_mortems();
     list.post_mortems.push_back(list.post_mortems.front());

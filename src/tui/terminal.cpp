@@ -245,7 +245,10 @@ base::Expected<Terminal> Terminal::open() {
     nodelay(stdscr, TRUE);
     leaveok(stdscr, TRUE);
     mouseinterval(0);  // clicks are reported at once
-    mousemask(BUTTON1_PRESSED | BUTTON4_PRESSED | BUTTON5_PRESSED, nullptr);
+    // Releases too: after a report that is not asked for, ncurses waits for the next one, whatever nodelay() says.
+    mousemask(BUTTON1_PRESSED | BUTTON1_RELEASED | BUTTON2_PRESSED | BUTTON2_RELEASED | BUTTON3_PRESSED |
+                  BUTTON3_RELEASED | BUTTON4_PRESSED | BUTTON5_PRESSED,
+              nullptr);
     return terminal;
 }
 

@@ -42,9 +42,12 @@ class Terminal:
 
     def click(self, row: int, column: int):
         """Presses and releases the first mouse button, as terminals with one byte per coordinate report it."""
-        for button in (32, 35):
-            report = (27, ord("["), ord("M"), button, 33 + column, 33 + row)
-            self.tmux("send-keys", "-t", "test", "-H", *(f"{byte:x}" for byte in report))
+        self.report_mouse(32, row, column)
+        self.report_mouse(35, row, column)
+
+    def report_mouse(self, button: int, row: int, column: int):
+        report = (27, ord("["), ord("M"), button, 33 + column, 33 + row)
+        self.tmux("send-keys", "-t", "test", "-H", *(f"{byte:x}" for byte in report))
 
     def run(self, *command: str):
         """Types the command; the shell prints its exit code as "code:N" when it has ended."""

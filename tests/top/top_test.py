@@ -5,6 +5,7 @@
 import json
 import os
 import random
+import re
 import signal
 
 from harness.processes import children_of, name_of, wait_for_child
@@ -379,6 +380,21 @@ class Dashboard(TestCase):
         terminal.wait_for(f"groups by name.*process {workload.pid} only")
         terminal.click(1, 2)
         terminal.wait_for("Processes, bytes summed")
+
+    def test_a_button_that_is_released_later_does_not_stop_it(self):
+        terminal = self.terminal()
+        self.daemon("--quiet")
+        self.workload()
+        self.top(terminal)
+        for pressed, released in ((32, 35), (33, 35), (34, 35)):  # left, middle, right
+            for button in (pressed, released):
+                time = self.clock_of(terminal.text())
+                terminal.report_mouse(button, 10, 10)
+                wait_until(lambda shown=time: self.clock_of(terminal.text()) != shown, "its clock goes on")
+
+    @staticmethod
+    def clock_of(screen: str) -> str:
+        return re.search(r"\d\d:\d\d:\d\d", screen)[0]
 
     def test_lists_are_searched_and_reversed(self):
         terminal = self.terminal(120, 40)
