@@ -230,7 +230,7 @@ typedef struct ttmem_cb_clash {
     uint64_t program;        /* TTMEM_UNKNOWN where unknown */
     uint64_t requested;      /* bytes of the program's circular buffers on that core */
     uint64_t cb_end;         /* the address where the circular buffers end */
-    uint64_t lowest_buffer;  /* the address of the lowest L1 buffer, or of the end of L1 if they reach beyond it */
+    uint64_t lowest_buffer;  /* the address of the lowest L1 buffer; if they reach beyond L1, its end */
     uint64_t free_per_bank;  /* free bytes of L1 in one bank */
     ttmem_handle blocker;    /* the allocation at lowest_buffer; 0 where unknown */
 } ttmem_cb_clash;
