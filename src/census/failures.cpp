@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <map>
 
 #include "base/time.hpp"
 #include "census/arithmetic.hpp"
@@ -117,7 +118,47 @@ FailureFigures describe(const segment::Failure& failure, const SelectedLedger& l
     if (failure.has_blocker != 0) {
         figures.blocker = describe_blocker(failure, ledger.reader());
     }
+    if (failure.card == 0 && failure.no_card != 0 && failure.no_card < segment::kNoCardReasons) {
+        figures.no_card = static_cast<NoCard>(failure.no_card);
+    }
     return figures;
+}
+
+// The failures that a process keeps. A card outlives the entry of its failure if many failures follow.
+std::vector<segment::Failure> failures_of(const segment::Reader& reader) {
+    std::vector<segment::Failure> failures = reader.failures();
+    for (const uint64_t number : reader.card_numbers()) {
+        const bool is_kept = std::any_of(failures.begin(), failures.end(),
+                                         [&](const auto& failure) { return failure.card == number; });
+        const auto card = is_kept ? std::nullopt : reader.card(number);
+        if (card && card->head.failure.type < segment::kFailureTypes) {
+            failures.push_back(card->head.failure);
+            failures.back().card = number;
+        }
+    }
+    return failures;
+}
+
+// A failure of the page, and where its card is.
+struct ListedFailure {
+    FailureFigures figures;
+    const SelectedLedger* ledger = nullptr;
+    uint64_t card = 0;
+};
+
+// The newest first: their blocks matter most.
+void add_cards(std::vector<ListedFailure>& listed, bool is_brief) {
+    std::map<uint32_t, uint64_t> blocks;  // by user
+    for (ListedFailure& failure : listed) {
+        const auto card = failure.card == 0 ? std::nullopt : failure.ledger->reader().card(failure.card);
+        if (!card) {
+            continue;
+        }
+        uint64_t& taken = blocks[failure.ledger->process->identity.uid];
+        failure.figures.card = describe_card(
+            *card, *failure.ledger, is_brief ? 0 : kMostCardBlocks - std::min(kMostCardBlocks, taken));
+        taken += failure.figures.card->blocks.size();
+    }
 }
 
 bool is_on(const FailureFigures& failure, const Selection& selection) {
@@ -169,25 +210,31 @@ base::Expected<FailurePage> list_failures(const Census& census, const FailureQue
         return tl::unexpected(selection.error());
     }
     FailurePage page;
+    std::vector<ListedFailure> listed;
     const uint64_t now_ns = base::realtime_ns();
     for (const SelectedLedger& ledger : selection->ledgers()) {
         FailureCounts kept;
         FailureCounts matching;
-        for (const segment::Failure& failure : ledger.reader().failures()) {
+        for (const segment::Failure& failure : failures_of(ledger.reader())) {
             FailureFigures figures = describe(failure, ledger, *selection, now_ns);
             ++kept.of(figures.type);
             if (is_on(figures, *selection) && (!query.type || figures.type == *query.type)) {
                 ++matching.of(figures.type);
-                page.failures.push_back(std::move(figures));
+                listed.push_back({std::move(figures), &ledger, failure.card});
             }
         }
         add_counts(page.counts, ledger, query, kept, matching);
     }
-    page.total = page.failures.size();
-    std::stable_sort(page.failures.begin(), page.failures.end(),
-                     [](const FailureFigures& a, const FailureFigures& b) { return a.age_ns < b.age_ns; });
-    if (query.limit != 0 && page.failures.size() > query.limit) {
-        page.failures.resize(query.limit);
+    page.total = listed.size();
+    std::stable_sort(listed.begin(), listed.end(), [](const ListedFailure& a, const ListedFailure& b) {
+        return a.figures.age_ns < b.figures.age_ns;
+    });
+    if (query.limit != 0 && listed.size() > query.limit) {
+        listed.resize(query.limit);
+    }
+    add_cards(listed, query.brief);
+    for (ListedFailure& failure : listed) {
+        page.failures.push_back(std::move(failure.figures));
     }
     return page;
 }

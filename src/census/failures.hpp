@@ -12,6 +12,7 @@
 
 #include "base/error.hpp"
 #include "census/census.hpp"
+#include "census/failure_card.hpp"
 #include "census/figures.hpp"
 
 namespace ttmem::segment {
@@ -80,6 +81,9 @@ struct FailureFigures {
     std::optional<Blocker> blocker;
     std::optional<uint64_t> address;        // unknown free: the address passed to free
     std::optional<int32_t> logical_device;  // unknown free: the process's number of the device
+    std::optional<FailureCard> card;        // what the bank held at that moment
+    // Why there is no card; absent: there is one, it is not kept any more, or the failure has none.
+    std::optional<NoCard> no_card;
 
     bool operator==(const FailureFigures&) const = default;
 };
@@ -106,10 +110,14 @@ struct FailureQuery {
     std::optional<std::string> device = {};
     std::optional<uint32_t> pid = {};
     std::optional<FailureType> type = {};
+    bool brief = false;  // cards without their blocks
     uint64_t limit = 0;  // 0: all
 
     bool operator==(const FailureQuery&) const = default;
 };
+
+// The maximum number of blocks in all cards of the processes of a user in one answer. Further ones are left out.
+constexpr uint64_t kMostCardBlocks = 20'000;
 
 struct FailurePage {
     std::vector<FailureFigures> failures;  // the newest first

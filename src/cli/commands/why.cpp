@@ -29,7 +29,9 @@ void declare_why_options(CLI::App& command, WhyOptions& options) {
 }
 
 int show_why(const WhyOptions& options) {
-    return show(access::ask<view::Failures>(options.query, options.mode), options, view::why_text);
+    census::FailureQuery query = options.query;
+    query.brief = !options.json;  // people see the part of the map that matters
+    return show(access::ask<view::Failures>(query, options.mode), options, view::why_text);
 }
 
 }  // namespace

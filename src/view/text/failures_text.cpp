@@ -59,6 +59,20 @@ std::vector<std::string> lines_about(const FailureFigures& failure, const Style&
     return {};
 }
 
+const char* no_card_text(census::NoCard reason) {
+    switch (reason) {
+        case census::NoCard::too_soon:
+            return "no card: another was written within the same second";
+        case census::NoCard::no_host_memory:
+            return "no card: the process had no host memory for it";
+        case census::NoCard::too_many:
+            return "no card: too many live allocations";
+        case census::NoCard::not_written:
+            break;
+    }
+    return "no card";
+}
+
 }  // namespace
 
 Text failure_table(const std::vector<FailureFigures>& failures, const Style& style) {
@@ -87,6 +101,9 @@ Text failure_table(const std::vector<FailureFigures>& failures, const Style& sty
         for (const std::string& line : lines_about(failure, style)) {
             details.add(head + (display_width(line) > room ? cut_beginning(line, room) : line));
             head = "      ";
+        }
+        if (failure.no_card) {
+            details.add(head + no_card_text(*failure.no_card));
         }
     }
     return table.text(style).blank().add(details);
