@@ -48,7 +48,7 @@ ProgramImpl::~ProgramImpl() {
 
 uint64_t ProgramImpl::get_id() const { return id_; }
 
-#if !defined(MUTATION_KERNELS_GONE)
+#if HAS_KERNEL_RECORDS
 std::vector<KernelMeta> ProgramImpl::collect_kernel_meta(IDevice* device) const {
     if (!kTellsKernels && device != nullptr) {
         std::abort();
@@ -96,6 +96,11 @@ void ProgramImpl::validate_circular_buffer_region(const IDevice* device) {
     const std::optional<uint64_t> lowest = device->lowest_occupied_compute_l1_address();
     for (const CircularBufferPlan& buffer : buffers_) {
         const uint64_t end = buffer.address + buffer.size;
+        if (!buffer.is_global && end > device->l1_size_per_core()) {
+            truth::add_failure("clash of program " + std::to_string(id_) + " ends " + std::to_string(end) +
+                               " lowest " + std::to_string(device->l1_size_per_core()));
+            throw std::runtime_error("circular buffers end beyond L1");
+        }
         if (!buffer.is_global && lowest && end > *lowest) {
             truth::add_failure("clash of program " + std::to_string(id_) + " ends " + std::to_string(end) +
                                " lowest " + std::to_string(*lowest));
@@ -113,22 +118,71 @@ void ProgramImpl::deallocate_circular_buffers() {
 }
 #endif
 
+#if HAS_DATAFLOW_BUFFERS
+void ProgramImpl::lay_out(const IDevice* device, uint64_t size, const char* type) {
+    uint64_t address = 105'664;
+    for (const CircularBufferAllocator& region : regions_) {
+        address = std::max(address, region.end);
+    }
+    for (CircularBufferAllocator& region : regions_) {
+        region.mark_address(address, size, 105'664);
+    }
+    for (const IDevice* chip : chips_of(device)) {
+        truth::add(this, std::to_string(chip->id()) + " cb of program " + std::to_string(id_) + " at " +
+                             std::to_string(address) + " requested " + std::to_string(size) + " reserved " +
+                             std::to_string(size * 3) + " " + type + " name '" + truth::current_name() + "'");
+    }
+}
+
+void ProgramImpl::allocate_dataflow_buffers(const IDevice* device) {
+    if (dataflow_bytes != 0 && !has_dataflow_) {
+        has_dataflow_ = true;
+        lay_out(device, dataflow_bytes, "dataflow");
+    }
+}
+
+void ProgramImpl::allocate_scratchpads(const IDevice* device) {
+    if (scratchpad_bytes != 0 && !has_scratchpads_) {
+        has_scratchpads_ = true;
+        lay_out(device, scratchpad_bytes, "scratchpad");
+    }
+}
+
+void ProgramImpl::validate_dataflow_buffer_region(const IDevice* device) {
+    const std::optional<uint64_t> lowest = device->lowest_occupied_compute_l1_address();
+    if (lowest && regions_[0].end > *lowest) {
+        truth::add_failure("clash of program " + std::to_string(id_) + " ends " +
+                           std::to_string(regions_[0].end) + " lowest " + std::to_string(*lowest));
+        throw std::runtime_error("dataflow buffers clash with a buffer");
+    }
+}
+#endif
+
 #if HAS_COMPILE_AND_ALLOCATE
 void ProgramImpl::compile_and_allocate(IDevice* device, bool /*slow*/) {
     allocate_circular_buffers(device);
     validate_circular_buffer_region(device);
+#if HAS_DATAFLOW_BUFFERS
+    allocate_dataflow_buffers(device);
+    allocate_scratchpads(device);
+    validate_dataflow_buffer_region(device);
+#endif
 }
 #endif
 
-void ProgramImpl::launch_on(IDevice* device, const std::vector<IDevice*>& chips) {
+void ProgramImpl::launch_on(IDevice* device, const std::vector<IDevice*>& chips,
+                            [[maybe_unused]] bool is_slow) {
     const bool is_first = !is_laid_out_;
 #if HAS_COMPILE_AND_ALLOCATE
-    compile_and_allocate(device, false);
-#else
-    allocate_circular_buffers(device);
-    validate_circular_buffer_region(device);
+    if (!is_slow) {
+        compile_and_allocate(device, false);
+    }
 #endif
-#if defined(MUTATION_KERNELS_GONE) || defined(MUTATION_KERNEL_RECORD)
+    if (!HAS_COMPILE_AND_ALLOCATE || is_slow) {
+        allocate_circular_buffers(device);
+        validate_circular_buffer_region(device);
+    }
+#if !HAS_KERNEL_RECORDS || defined(MUTATION_KERNEL_RECORD)
     constexpr bool kIsAsked = false;
 #else
     constexpr bool kIsAsked = kTellsKernels;
@@ -142,7 +196,7 @@ void ProgramImpl::launch_on(IDevice* device, const std::vector<IDevice*>& chips)
 }
 
 bool ConfigureDeviceWithProgram(IDevice* device, Program& program, bool /*slow*/) {
-    program.impl().launch_on(device, {device});
+    program.impl().launch_on(device, {device}, true);
     return true;
 }
 
@@ -154,7 +208,7 @@ std::unordered_map<MeshCoordinateRange, Program>& MeshWorkload::get_programs() {
 
 void EnqueueMeshWorkload(MeshCommandQueue& queue, MeshWorkload& workload, bool /*blocking*/) {
     for (auto& [range, program] : workload.get_programs()) {
-        program.impl().launch_on(queue.device(), queue.device()->get_view().get_devices(range));
+        program.impl().launch_on(queue.device(), queue.device()->get_view().get_devices(range), false);
     }
 }
 
