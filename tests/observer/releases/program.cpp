@@ -29,7 +29,7 @@ std::vector<IDevice*> chips_of(const IDevice* device) {
 
 constexpr bool kReportsGlobalBuffers = HAS_CHIP_BUFFERS;
 // Older ones crash if they are asked on a device without binaries, as this is.
-constexpr bool kTellsKernels = RELEASE >= 7000;
+[[maybe_unused]] constexpr bool kTellsKernels = RELEASE >= 7000;
 
 }  // namespace
 
