@@ -241,7 +241,7 @@ private:
             return set == failure_.set;
         }
         return is_clash() && segment::kind_in(what) == AllocationKind::cb &&
-               (failure_.program == 0 || owner == failure_.program) &&
+               (failure_.program == TTMEM_UNKNOWN || owner == failure_.program) &&
                (buffer_set_ == kNoBufferSet
                     ? set < segment::kMaxSets && (members_of(state_, set) & failure_.members) != 0
                     : set == buffer_set_);
@@ -290,7 +290,7 @@ private:
         return true;
     }
 
-    // By 8 bits at a time, from the lowest bit in which two addresses differ. Stable: after sorting, equal addresses are
+    // By digits of kDigitBits, from the lowest bit in which two addresses differ. Stable: after sorting, equal addresses are
     // in the order of their slots.
     void sort_by_address() {
         uint64_t differing = 0;

@@ -183,6 +183,21 @@ TRACKED_TEST(Card, OfAClashHasTheL1BuffersAndTheCircularBuffersOfTheProgram) {
     EXPECT_EQ(card.head.bank_size, kBankSize) << "of L1";
 }
 
+TRACKED_TEST(Card, OfAClashOfTheFirstProgramHasNoOtherProgram) {
+    const ttmem_set set = chip_with_banks();
+    ttmem_cores cores{};
+    ttmem_cores_add(&cores, 0, 0, 3, 3);
+    ttmem_allocate_cb(set, 0, 0x1000, 0x4000, &cores, 0);
+    ttmem_allocate_cb(set, 8, 0x2000, 0x9000, &cores, 0);
+    ttmem_cb_clash clash{};
+    clash.set = set;
+    clash.program = 0;
+    clash.cb_end = 0x5000;
+    clash.lowest_buffer = 0x4000;
+    ttmem_cb_clashed(&clash);
+    EXPECT_EQ(owners_of(only_card()), std::vector<uint64_t>{0});
+}
+
 TRACKED_TEST(Card, HasTheLastEventsOfItsThread) {
     const ttmem_set set = chip_with_banks();
     std::thread([&] { ttmem_allocate(set, TTMEM_DRAM, 1, 1, 1, 1); }).join();
