@@ -85,9 +85,6 @@ __attribute__((cold)) void count_bad_free(State& state, SlotRef ref) {
 __attribute__((noinline)) ttmem_handle allocate_long_way(ttmem_set set, uint32_t kind, uint64_t address,
                                                          uint64_t requested, uint64_t reserved,
                                                          uint64_t owner) {
-    if (is_off()) {
-        return 0;
-    }
     const ApiCall call;
     segment::Allocation a;
     // Circular buffers and kernels belong to a program and have calls of their own.
@@ -140,32 +137,40 @@ using ttmem::segment::SlotRef;
 
 // The short way has no call inside, so that the compiler keeps everything in registers. It is for a thread with an open
 // gate, an open set, a plain buffer of known size and a slot at hand.
+static __attribute__((noinline)) ttmem_handle allocate_short_way(ttmem_set set, uint32_t kind,
+                                                                 uint64_t address, uint64_t requested,
+                                                                 uint64_t reserved, uint64_t owner) {
+    const State& state = *static_cast<const State*>(tls.session_word);
+    Recorder& recorder = *tls.recorder;
+    if (__builtin_expect(kind <= TTMEM_TRACE, 1) && is_open_set(state, set) &&
+        __builtin_expect((requested | reserved) <= ttmem::segment::kMaxAllocationBytes, 1)) {
+        close_gate();
+        if (__builtin_expect(recorder.magazine_count != 0, 1)) {
+            Allocation a;
+            a.address = address;
+            a.requested = requested;
+            a.reserved = reserved;
+            a.owner = owner;
+            a.name = tls.name;
+            a.set = static_cast<uint8_t>(set);
+            a.kind = static_cast<ttmem::segment::AllocationKind>(kind);
+            const SlotRef ref = record_in_slot(recorder, a, read_counter());
+            const uint64_t session = recorder.gate;
+            open_gate(session);
+            return ref.pack() ^ session;
+        }
+        open_gate(recorder.gate);
+    }
+    return allocate_long_way(set, kind, address, requested, reserved, owner);
+}
+
+// Jumps on without a frame of its own: a process that is not tracked pays for two comparisons only.
 extern "C" ttmem_handle ttmem_allocate(ttmem_set set, uint32_t kind, uint64_t address, uint64_t requested,
                                        uint64_t reserved, uint64_t owner) {
     if (gate_is_open()) {
-        const State& state = *static_cast<const State*>(tls.session_word);
-        Recorder& recorder = *tls.recorder;
-        if (__builtin_expect(kind <= TTMEM_TRACE, 1) && is_open_set(state, set) &&
-            __builtin_expect((requested | reserved) <= ttmem::segment::kMaxAllocationBytes, 1)) {
-            close_gate();
-            if (__builtin_expect(recorder.magazine_count != 0, 1)) {
-                Allocation a;
-                a.address = address;
-                a.requested = requested;
-                a.reserved = reserved;
-                a.owner = owner;
-                a.name = tls.name;
-                a.set = static_cast<uint8_t>(set);
-                a.kind = static_cast<ttmem::segment::AllocationKind>(kind);
-                const SlotRef ref = record_in_slot(recorder, a, read_counter());
-                const uint64_t session = recorder.gate;
-                open_gate(session);
-                return ref.pack() ^ session;
-            }
-            open_gate(recorder.gate);
-        }
+        return allocate_short_way(set, kind, address, requested, reserved, owner);
     }
-    return allocate_long_way(set, kind, address, requested, reserved, owner);
+    return is_off() ? 0 : allocate_long_way(set, kind, address, requested, reserved, owner);
 }
 
 extern "C" void ttmem_free(ttmem_handle handle) {
