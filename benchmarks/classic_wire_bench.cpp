@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The classic wire under load, beside a plain server of the same protocol in the same run: one thread per connection, recv() of one
-// message at a time, a hash map under a mutex. Prints one JSON document.
+// message at a time, a hash map under a mutex. Then the time from a QUERY to its answer, idle and beside senders that do not
+// stop, with and without the log of all events. Prints one JSON document.
 //
 //     classic_wire_bench <ttmemd> [messages of each run [senders]]
 
+#include <fcntl.h>
 #include <signal.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -34,6 +36,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr uint64_t kLive = 1000;  // buffers of a sender
 constexpr int kRounds = 5;        // odd: the median counts
+constexpr int kQueriesBeside = 500;
 
 [[noreturn]] void give_up(const char* what) {
     std::perror(what);
@@ -232,8 +235,13 @@ void print(uint64_t senders, const Comparison& of) {
         of.throughput_ratio, of.cpu_ratio);
 }
 
-// Microseconds from a query to its answer: median and p99.
-std::pair<double, double> query_latency(const Server& server, int queries) {
+// Microseconds from a query to its answer.
+struct Latency {
+    double median = 0;
+    double p99 = 0;
+};
+
+Latency query_latency(const Server& server, int queries) {
     const int connection = connect_to(server);
     std::vector<double> times;
     for (int i = 0; i < queries; ++i) {
@@ -244,6 +252,27 @@ std::pair<double, double> query_latency(const Server& server, int queries) {
     close(connection);
     std::sort(times.begin(), times.end());
     return {times[times.size() / 2], times[times.size() * 99 / 100]};
+}
+
+Latency query_latency_beside(const Server& server, uint64_t senders) {
+    const std::vector<pid_t> pids = start_senders(server, senders, UINT64_MAX);
+    usleep(500'000);  // until all of them send
+    const Latency latency = query_latency(server, kQueriesBeside);
+    for (const pid_t pid : pids) {
+        kill(pid, SIGKILL);
+    }
+    wait_for(pids);
+    return latency;
+}
+
+void print_queries(const char* name, const Server& server) {
+    const Latency idle = query_latency(server, 1000);
+    const Latency beside_4 = query_latency_beside(server, 4);
+    const Latency beside_16 = query_latency_beside(server, 16);
+    std::printf(
+        ",\n \"query_us_%s\": {\"idle_median\": %.1f, \"idle_p99\": %.1f, \"senders_4_median\": %.1f, "
+        "\"senders_4_p99\": %.1f, \"senders_16_median\": %.1f, \"senders_16_p99\": %.1f}",
+        name, idle.median, idle.p99, beside_4.median, beside_4.p99, beside_16.median, beside_16.p99);
 }
 
 Server start(const std::string& path, const std::function<void()>& run) {
@@ -277,9 +306,14 @@ int main(int argument_count, char** arguments) {
     }
     const std::string plain_path = std::string(folder) + "/plain.sock";
     const Server plain = start(plain_path, [&] { run_plain_server(plain_path); });
-    const Server ours = start(std::string(folder) + "/classic.sock", [&] {
-        execl(arguments[1], "ttmemd", "--listen", "none", "--quiet", "--runtime-dir", folder, nullptr);
-    });
+    const auto start_daemon = [&](const char* log_events) {
+        return start(std::string(folder) + "/classic.sock", [&] {
+            dup2(open("/dev/null", O_WRONLY | O_CLOEXEC), STDOUT_FILENO);
+            execl(arguments[1], "ttmemd", "--listen", "none", "--log-events", log_events, "--runtime-dir",
+                  folder, nullptr);
+        });
+    };
+    Server ours = start_daemon("off");
     std::printf("{\"messages\": %llu", static_cast<unsigned long long>(messages));
     for (const uint64_t senders : {1U, 4U, 16U}) {
         if (only != 0 && only != senders) {
@@ -287,15 +321,12 @@ int main(int argument_count, char** arguments) {
         }
         print(senders, compare(ours, plain, senders, messages));
     }
-    const auto idle = query_latency(ours, 1000);
-    const auto plain_idle = query_latency(plain, 1000);
-    const auto senders = start_senders(ours, 4, messages);
-    const auto loaded = query_latency(ours, 300);
-    wait_for(senders);
-    std::printf(
-        ",\n \"query_us\": {\"idle_median\": %.1f, \"idle_p99\": %.1f, \"plain_idle_median\": %.1f, "
-        "\"loaded_median\": %.1f, \"loaded_p99\": %.1f}}\n",
-        idle.first, idle.second, plain_idle.first, loaded.first, loaded.second);
+    print_queries("plain", plain);
+    print_queries("without_log", ours);
+    end(ours);
+    ours = start_daemon("all");
+    print_queries("with_log", ours);
+    std::printf("}\n");
     end(ours);
     end(plain);
     std::filesystem::remove_all(folder);
