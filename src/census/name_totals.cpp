@@ -9,23 +9,23 @@
 
 namespace ttmem::census {
 
-std::optional<std::vector<NameTotal>> totals_by_name(const segment::Reader& ledger, size_t most,
-                                                     uint64_t slots) {
+std::optional<NameTotals> totals_by_name(const segment::Reader& ledger, size_t most, uint64_t slots) {
     KeyIndex index(most);
-    std::vector<NameTotal> totals;
+    NameTotals result;
+    std::vector<NameTotal>& totals = result.totals;
     bool has_room = true;
     const auto take = [&](segment::SlotRef, const segment::Allocation& a) {
         const std::optional<Kind> kind = kind_of(a.kind);
         if (!kind || a.used() == 0) {
             return true;
         }
-        const size_t number = index.of(uint64_t{a.name} * kKinds + index_of(*kind));
+        const size_t number = index.of((uint64_t{a.name} * kKinds + index_of(*kind)) << 8 | a.set);
         if (number == KeyIndex::kNoRoom) {
             has_room = false;
             return false;
         }
         if (number == totals.size()) {
-            totals.push_back({a.name, *kind, 0});
+            totals.push_back({a.name, *kind, a.set, 0});
         }
         totals[number].used = saturating_add(totals[number].used, a.used());
         return true;
@@ -35,10 +35,14 @@ std::optional<std::vector<NameTotal>> totals_by_name(const segment::Reader& ledg
         return std::nullopt;
     }
     std::sort(totals.begin(), totals.end(), [](const NameTotal& a, const NameTotal& b) {
-        return std::tuple(a.name, a.kind) < std::tuple(b.name, b.kind);
+        return std::tuple(a.name, a.kind, a.set) < std::tuple(b.name, b.kind, b.set);
     });
     totals.shrink_to_fit();
-    return totals;
+    for (const segment::SetTotals& set : ledger.sets()) {
+        result.members.resize(std::max<size_t>(result.members.size(), set.index + 1));
+        result.members[set.index] = set.set.members;
+    }
+    return result;
 }
 
 }  // namespace ttmem::census

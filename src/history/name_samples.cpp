@@ -29,10 +29,10 @@ void NameSamples::add(uint64_t time_ns, const std::vector<census::Process>& proc
         size_t& of_user = by_user[process.identity.uid];
         const size_t room = std::min({kMostPerProcess, kMostPerUser - of_user, kMostPerSample - all});
         if (auto totals = census::totals_by_name(*process.ledger, room, process.slots_to_scan)) {
-            of_user += totals->size();
-            all += totals->size();
+            of_user += totals->totals.size();
+            all += totals->totals.size();
             sample.processes[{process.identity.pid, process.identity.start_time}] =
-                std::make_shared<const std::vector<census::NameTotal>>(std::move(*totals));
+                std::make_shared<const census::NameTotals>(std::move(*totals));
         }
     }
     const uint64_t took = segment::monotonic_now() - begin;

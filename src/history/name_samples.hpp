@@ -28,7 +28,7 @@ public:
 
     struct NameBaseline {
         uint64_t time_ns = 0;  // since the epoch
-        std::shared_ptr<const std::vector<census::NameTotal>> totals;
+        std::shared_ptr<const census::NameTotals> totals;
     };
 
     // Adds a sample, unless the last one is not older than a step. A pass that takes long is made less often. It reads what lists
@@ -42,7 +42,7 @@ private:
     using SampledProcess = std::pair<uint32_t, uint64_t>;  // pid, start time
     struct NameSample {
         uint64_t time_ns = 0;
-        std::map<SampledProcess, std::shared_ptr<const std::vector<census::NameTotal>>> processes;
+        std::map<SampledProcess, std::shared_ptr<const census::NameTotals>> processes;
     };
 
     mutable std::mutex mutex_;

@@ -43,7 +43,9 @@ TEST_F(NameSamplesTest, TotalsAreByNameAndKind) {
     allocate(5, segment::AllocationKind::l1);
     const auto totals = census::totals_by_name(*segment_.process(7).ledger, 10);
     ASSERT_TRUE(totals);
-    EXPECT_THAT(*totals, ElementsAre(NameTotal{name_, Kind::dram, 30}, NameTotal{name_, Kind::l1, 5}));
+    EXPECT_THAT(totals->totals,
+                ElementsAre(NameTotal{name_, Kind::dram, 0, 30}, NameTotal{name_, Kind::l1, 0, 5}));
+    EXPECT_EQ(totals->members_of(totals->totals[0]), 1u);
     EXPECT_FALSE(census::totals_by_name(*segment_.process(7).ledger, 1)) << "no part of the names";
 }
 
@@ -57,7 +59,7 @@ TEST_F(NameSamplesTest, TheSampleOfAMinuteAgoIsFoundElseTheOldest) {
     const auto minute = samples_.before(identity(), end - 60 * kSampleSecond);
     ASSERT_TRUE(minute);
     EXPECT_EQ(minute->time_ns, end - 60 * kSampleSecond);
-    EXPECT_THAT(*minute->totals, ElementsAre(NameTotal{name_, Kind::dram, 7}));
+    EXPECT_THAT(minute->totals->totals, ElementsAre(NameTotal{name_, Kind::dram, 0, 7}));
     EXPECT_EQ(samples_.before(identity(), kSampleStart)->time_ns, end - NameSamples::kSpanNs)
         << "older ones are forgotten";
     census::Identity other = identity();
@@ -77,7 +79,7 @@ TEST_F(NameSamplesTest, AProcessBeyondItsUsersShareHasNoSample) {
     samples_.add(kSampleStart + NameSamples::kStepNs, later);
     const auto sample = samples_.before(identity(), kSampleStart + NameSamples::kStepNs);
     ASSERT_TRUE(sample);
-    EXPECT_THAT(*sample->totals, ElementsAre(NameTotal{name_, Kind::dram, 10}));
+    EXPECT_THAT(sample->totals->totals, ElementsAre(NameTotal{name_, Kind::dram, 0, 10}));
 }
 
 TEST_F(NameSamplesTest, ASampleComesNoMoreOftenThanEveryStep) {

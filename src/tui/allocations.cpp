@@ -16,20 +16,29 @@ namespace ttmem::tui {
 
 namespace {
 
+// ", all devices, process 4711 only, dram only".
+std::string filters_text(const Model& model, const Ui& ui) {
+    const census::DeviceFigures* device = chosen_device(model, ui);
+    std::string text =
+        ui.all_devices || device == nullptr ? ", all devices" : fmt::format(", device {}", device->id);
+    text += ui.pid ? fmt::format(", process {} only", *ui.pid) : "";
+    return text + (ui.kind ? fmt::format(", {} only", census::name_of(*ui.kind)) : "");
+}
+
+std::string name_filter_text(const Ui& ui) {
+    return ui.filter().empty() ? "" : fmt::format(", name contains '{}'", ui.filter());
+}
+
 // "Since the mark 12s ago: 14 live allocations in 3 groups by name, all devices, process 4711 only, name contains 'kv'".
 std::string title_of_list(const Model& model, const Ui& ui, const std::string& what) {
     std::string text =
         ui.mark_ns ? fmt::format("Since the mark {} ago: ",
                                  view::format_age(model.now_ns() - std::min(model.now_ns(), ui.mark_time_ns)))
                    : "";
-    text += what;
-    const census::DeviceFigures* device = chosen_device(model, ui);
-    text += ui.all_devices || device == nullptr ? ", all devices" : fmt::format(", device {}", device->id);
-    text += ui.pid ? fmt::format(", process {} only", *ui.pid) : "";
-    text += ui.kind ? fmt::format(", {} only", census::name_of(*ui.kind)) : "";
+    text += what + filters_text(model, ui);
     text += ui.sort != census::Sort::used ? fmt::format(", by {}", census::name_of(ui.sort)) : "";
     text += ui.is_reverse() ? ", reversed" : "";
-    return text + (ui.filter().empty() ? "" : fmt::format(", name contains '{}'", ui.filter()));
+    return text + name_filter_text(ui);
 }
 
 struct TitledTable {
@@ -105,9 +114,7 @@ void draw_growth(const view::GrowthView& view, const Model& model, const Ui& ui,
     for (const view::NameGrowth* name : listed_growth(model, ui)) {
         names.push_back(*name);
     }
-    std::string title = view::growth_title(view);
-    title += ui.pid ? fmt::format(", process {} only", *ui.pid) : "";
-    title += ui.filter().empty() ? "" : fmt::format(", name contains '{}'", ui.filter());
+    const std::string title = view::growth_title(view) + filters_text(model, ui) + name_filter_text(ui);
     draw_list({title, view::growth_table(names, style_for(canvas, area)), names.size(), view.hidden,
                "Nothing has grown or shrunk."},
               model, ui, canvas, area);

@@ -276,7 +276,10 @@ TEST_F(Keys, ATreeOfScopesHasSumsAndOpens) {
 TEST_F(Keys, WShowsWhatGrewInTheLastMinute) {
     press(U'4');
     press(U'w');
-    EXPECT_TRUE(std::holds_alternative<view::GrowthQuery>(query_of(model, ui, 20)));
+    ASSERT_TRUE(std::holds_alternative<view::GrowthQuery>(query_of(model, ui, 20)));
+    EXPECT_EQ(std::get<view::GrowthQuery>(query_of(model, ui, 20)).device, std::nullopt);
+    press(U'a');
+    EXPECT_EQ(std::get<view::GrowthQuery>(query_of(model, ui, 20)).device, "0");
     view::GrowthView growth;
     growth.names = {{"decoder.3", census::Kind::dram, 0, 42}, {"rest", census::Kind::l1, 20, 10}};
     growth.total = 2;

@@ -56,7 +56,7 @@ Query allocation_query(const Ui& ui, const std::optional<std::string>& device, u
 
 ScreenQuery allocations_or_groups(const Ui& ui, const std::optional<std::string>& device, uint64_t rows) {
     if (ui.growth) {
-        return view::GrowthQuery{ui.pid, ui.kind, ui.filter(), kMostRows};
+        return view::GrowthQuery{device, ui.pid, ui.kind, ui.filter(), kMostRows};
     }
     if (ui.group) {
         auto query = allocation_query<view::GroupQuery>(ui, device, rows);

@@ -263,8 +263,16 @@ class Habits(TestCase):
         self.assertEqual(lines[0].split()[0], str(self.sim.pid))
         self.assertNotIn("PID", "".join(lines))
 
+    def test_every_list_has_the_options_of_lists(self):
+        for command in ("status", "ps", "allocations", "programs", "map", "cores", "why", "growth", "peak", "history", "events",
+                        "post-mortem", "self"):
+            text = self.output_of("help", command)
+            for option in ("-l,--watch", "--color", "--no-header", "--json", "--bytes"):
+                self.assertIn(option, text, command)
+
     def test_a_command_is_repeated_until_its_reader_ends(self):
-        for words in (["status"], ["ps"], ["allocations"], ["programs"], ["map", "-d", "0"], ["why"]):
+        for words in (["status"], ["ps"], ["allocations"], ["programs"], ["map", "-d", "0"], ["why"],
+                      ["cores", "-d", "0"]):
             command = f"set -o pipefail; {shlex.quote(TTMEM)} {' '.join(words)} -l 0.1 | head -n 1; exit ${{PIPESTATUS[0]}}"
             done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=TIMEOUT,
                                   env=self.environment())
@@ -335,7 +343,7 @@ class Habits(TestCase):
                          expected)
         self.assertEqual([one["sequence"] for one in daemon.get("/v1/events?device=1,3&kind=dram,trace&limit=10000")["events"]], expected)
 
-        self.output_of("growth", "--kind", "dram,l1")
+        self.output_of("growth", "--kind", "dram,l1", "-d", "0", "--name", "model*", "--no-header")
         self.assertEqual(self.ttmem("growth", "--kind", "dram,gold").returncode, 2)
 
         dead.kill()

@@ -12,7 +12,7 @@ struct CoreOptions : CommonOptions {
 };
 
 void declare_core_options(CLI::App& command, CoreOptions& options) {
-    add_json_and_bytes(command, options);
+    add_list_options(command, options);
     add_direct(command, options);
     add_columns(command, options);
     add_device(command, options.device)->required();

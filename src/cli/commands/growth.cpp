@@ -11,10 +11,12 @@ struct GrowthOptions : CommonOptions {
 };
 
 void declare_growth_options(CLI::App& command, GrowthOptions& options) {
-    add_json_and_bytes(command, options);
+    add_list_options(command, options);
+    add_columns(command, options);
+    add_device_list(command, options.query.device);
     add_pid(command, options.query.pid);
     add_kinds(command, options.query.kind);
-    command.add_option("--name", options.query.name, "Only names that contain this text")->type_name("TEXT");
+    add_name(command, options.query.name);
     add_limit(command, options.query.limit);
 }
 
@@ -27,7 +29,7 @@ int show_growth(const GrowthOptions& options) {
 void add_growth(CLI::App& app, Action& chosen) {
     add_command<GrowthOptions>(app, chosen, "growth", "What grew in the last minute, by name (daemon)",
                                declare_growth_options, show_growth)
-        ->footer("Example:\n  ttmem growth --kind dram");
+        ->footer("Examples:\n  ttmem growth --kind dram\n  ttmem growth -d 0-3 --name 'model/*'");
 }
 
 }  // namespace ttmem::cli

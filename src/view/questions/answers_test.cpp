@@ -275,14 +275,16 @@ class SampledHost : public Host {
 public:
     SampledHost() {
         segment_.add_device(census::small_chip(0x10, 0));
+        segment_.add_device(census::small_chip(0x11, 1));
         segment_.add_set(1);
+        segment_.add_set(2);
         layer_ = segment_.add_name("decoder.3");
         rest_ = segment_.add_name("rest");
         allocate(rest_, 100);
     }
 
-    void allocate(uint32_t name, uint64_t bytes) {
-        segment::Allocation a = census::allocation(0, segment::AllocationKind::dram, 0, bytes, bytes);
+    void allocate(uint32_t name, uint64_t bytes, uint8_t set = 0) {
+        segment::Allocation a = census::allocation(set, segment::AllocationKind::dram, 0, bytes, bytes);
         a.name = name;
         segment_.add(a);
     }
@@ -328,6 +330,23 @@ TEST(Answers, GrowthIsTheDifferenceToAMinuteAgo) {
     EXPECT_EQ(Growth::answer(host, kinds)->total, 0u);
     kinds.kind.add(census::Kind::dram);
     EXPECT_EQ(Growth::answer(host, kinds)->total, 1u);
+}
+
+TEST(Answers, GrowthIsThatOfTheDevicesAndNamesThatAreAskedFor) {
+    SampledHost host;
+    host.allocate(host.layer_, 5, 1);
+    host.sample(host.now - 70 * SampledHost::kSecondNs);
+    host.allocate(host.layer_, 30, 0);
+    host.allocate(host.layer_, 12, 1);
+    const auto grown = [&](const GrowthQuery& query) { return Growth::answer(host, query)->names; };
+    const NameGrowth both{"decoder.3", census::Kind::dram, 5, 47};
+    EXPECT_THAT(grown({.device = "0"}), ElementsAre(NameGrowth{"decoder.3", census::Kind::dram, 0, 30}));
+    EXPECT_THAT(grown({.device = "1"}), ElementsAre(NameGrowth{"decoder.3", census::Kind::dram, 5, 17}));
+    EXPECT_THAT(grown({.device = "0-1"}), ElementsAre(both));
+    EXPECT_THAT(grown({.name = "dec*3"}), ElementsAre(both));
+    EXPECT_THAT(grown({.name = "/^rest$/"}), SizeIs(0));
+    EXPECT_EQ(Growth::answer(host, {.device = "7"}).error().code, Error::Code::gone);
+    EXPECT_FALSE(Growth::answer(host, {.name = "/(/"}));
 }
 
 TEST(Answers, GrowthOfOtherUsersIsHidden) {

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "view/questions/growth.hpp"
 
+#include <algorithm>
+#include <cassert>
 #include <map>
 #include <utility>
 
+#include "census/selection.hpp"
 #include "history/name_samples.hpp"
 #include "view/json/json_document.hpp"
 #include "view/questions/filters.hpp"
@@ -12,9 +15,10 @@
 namespace ttmem::view {
 
 void fields(auto& io, Like<GrowthQuery> auto& query) {
+    io("device", query.device, kDevicesMeaning);
     io("pid", query.pid, "only this process");
     io("kind", query.kind, kKindsMeaning);
-    io("name", query.name, "only names that contain this text (case-sensitive)");
+    io("name", query.name, kNameMeaning);
     io.limit("limit", query.limit, "maximum number of names");
 }
 
@@ -45,19 +49,43 @@ constexpr uint64_t kMinuteNs = 60'000'000'000;
 
 using Sums = std::map<std::pair<std::string, census::Kind>, NameGrowth>;
 
-void add_totals(const segment::Reader& ledger, const std::vector<census::NameTotal>& totals,
-                const GrowthQuery& query, uint64_t NameGrowth::*sum, Sums& sums) {
-    for (const census::NameTotal& total : totals) {
-        const std::string name = ledger.name(total.name);
-        if (!query.kind.selects(total.kind) || name.find(query.name) == std::string::npos) {
-            continue;
+class GrowthSums {
+public:
+    GrowthSums(const census::Selection& selection, const census::SelectedLedger& ledger,
+               const GrowthQuery& query, const base::NamePattern& pattern, Sums& sums)
+        : selection_(selection),
+          ledger_(ledger),
+          query_(query),
+          names_(ledger.reader(), pattern),
+          sums_(sums) {}
+
+    void add(const census::NameTotals& totals, uint64_t NameGrowth::*sum) {
+        for (const census::NameTotal& total : totals.totals) {
+            if (query_.kind.selects(total.kind) && is_on_device(totals.members_of(total)) &&
+                names_.matches(total.name)) {
+                const std::string name = ledger_.reader().name(total.name);
+                NameGrowth& growth = sums_[{name, total.kind}];
+                growth.name = name;
+                growth.kind = total.kind;
+                growth.*sum += total.used;
+            }
         }
-        NameGrowth& growth = sums[{name, total.kind}];
-        growth.name = name;
-        growth.kind = total.kind;
-        growth.*sum += total.used;
     }
-}
+
+private:
+    bool is_on_device(uint64_t members) const {
+        const auto positions =
+            query_.device ? selection_.table().positions(ledger_.report, members) : std::vector<size_t>();
+        return !query_.device || std::any_of(positions.begin(), positions.end(),
+                                             [&](size_t one) { return selection_.selects(one); });
+    }
+
+    const census::Selection& selection_;
+    const census::SelectedLedger& ledger_;
+    const GrowthQuery& query_;
+    census::NameFilter names_;
+    Sums& sums_;
+};
 
 }  // namespace
 
@@ -66,18 +94,25 @@ base::Expected<GrowthView> Growth::answer(const Host& host, const GrowthQuery& q
     if (samples == nullptr) {
         return needs_daemon();
     }
-    const auto visible = host.visible(query.pid);
+    const auto visible = host.visible(query.pid, query.device);
     if (!visible) {
         return tl::unexpected(visible.error());
     }
+    const auto selection = census::Selection::of(
+        visible->census, {.device = query.device, .pid = query.pid, .name = query.name});
+    if (!selection) {
+        return tl::unexpected(selection.error());
+    }
+    const auto pattern = base::NamePattern::parse(query.name);
+    assert(pattern);  // the selection has it too
     GrowthView view;
     visible->describe(view, host.origin());
     const uint64_t now = view.origin.time_ns;
     const uint64_t then = now - std::min(now, kMinuteNs);
     Sums sums;
-    for (const census::Process& process : visible->census.processes) {
-        if (process.is_hidden || process.is_beyond_share ||
-            (query.pid && process.identity.pid != *query.pid)) {
+    for (const census::SelectedLedger& ledger : selection->ledgers()) {
+        const census::Process& process = *ledger.process;
+        if (process.is_beyond_share) {
             continue;
         }
         const bool is_new = process.identity.start_time_ns >= then;
@@ -90,9 +125,10 @@ base::Expected<GrowthView> Growth::answer(const Host& host, const GrowthQuery& q
         }
         const uint64_t since = before ? before->time_ns : process.identity.start_time_ns;
         view.span_ns = std::max(view.span_ns, now - std::min(now, since));
-        add_totals(*process.ledger, *totals, query, &NameGrowth::now, sums);
+        GrowthSums of_process(*selection, ledger, query, *pattern, sums);
+        of_process.add(*totals, &NameGrowth::now);
         if (before) {
-            add_totals(*process.ledger, *before->totals, query, &NameGrowth::before, sums);
+            of_process.add(*before->totals, &NameGrowth::before);
         }
     }
     for (auto& [key, growth] : sums) {

@@ -16,11 +16,13 @@
 
 namespace ttmem::view {
 
+// The first four are those of census::Filter.
 struct GrowthQuery {
+    std::optional<std::string> device = {};
     std::optional<uint32_t> pid = {};
     census::KindSet kind = {};
-    std::string name = {};  // a part of the name
-    uint64_t limit = 0;     // 0: all
+    std::string name = {};
+    uint64_t limit = 0;  // 0: all
 
     bool operator==(const GrowthQuery&) const = default;
 };

@@ -26,10 +26,9 @@ Text growth_table(const std::vector<NameGrowth>& names, const Style& style) {
 std::string growth_title(const GrowthView& view) {
     std::string text = format_count(view.total, "name has changed", "names have changed");
     text += view.span_ns == 0 ? "" : fmt::format(" in the last {}", format_age(view.span_ns));
-    return view.unsampled == 0
-               ? text
-               : text + fmt::format("; {} not sampled yet",
-                                    format_count(view.unsampled, "process is", "processes are"));
+    return view.unsampled == 0 ? text
+                               : text + fmt::format("; {} not sampled yet",
+                                                    format_count(view.unsampled, "process", "processes"));
 }
 
 Text growth_text(const GrowthView& view, const Style& style) {
