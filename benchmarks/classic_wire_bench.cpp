@@ -25,6 +25,7 @@
 #include <string>
 #include <thread>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "sources/classic_wire/message.hpp"
@@ -36,6 +37,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr uint64_t kLive = 1000;  // buffers of a sender
 constexpr int kRounds = 5;        // odd: the median counts
+constexpr int kQueries = 1000;    // of a round
 constexpr int kQueriesBeside = 500;
 
 [[noreturn]] void give_up(const char* what) {
@@ -265,14 +267,26 @@ Latency query_latency_beside(const Server& server, uint64_t senders) {
     return latency;
 }
 
-void print_queries(const char* name, const Server& server) {
-    const Latency idle = query_latency(server, 1000);
-    const Latency beside_4 = query_latency_beside(server, 4);
-    const Latency beside_16 = query_latency_beside(server, 16);
-    std::printf(
-        ",\n \"query_us_%s\": {\"idle_median\": %.1f, \"idle_p99\": %.1f, \"senders_4_median\": %.1f, "
-        "\"senders_4_p99\": %.1f, \"senders_16_median\": %.1f, \"senders_16_p99\": %.1f}",
-        name, idle.median, idle.p99, beside_4.median, beside_4.p99, beside_16.median, beside_16.p99);
+// Medians of several rounds, in which the servers take turns, so that other load on the machine affects each of them.
+void print_queries(const std::vector<std::pair<const char*, Server>>& servers, uint64_t senders) {
+    std::vector<std::vector<double>> medians(servers.size());
+    std::vector<std::vector<double>> p99s(servers.size());
+    for (int round = 0; round < kRounds; ++round) {
+        for (size_t i = 0; i < servers.size(); ++i) {
+            const Server& server = servers[i].second;
+            const Latency latency =
+                senders == 0 ? query_latency(server, kQueries) : query_latency_beside(server, senders);
+            medians[i].push_back(latency.median);
+            p99s[i].push_back(latency.p99);
+        }
+    }
+    std::printf(",\n \"query_us_beside_%d\": {", static_cast<int>(senders));
+    for (size_t i = 0; i < servers.size(); ++i) {
+        std::printf("%s\"%s_median\": %.1f, \"%s_p99\": %.1f", i == 0 ? "" : ", ", servers[i].first,
+                    middle(medians[i]), servers[i].first, middle(p99s[i]));
+    }
+    std::printf("}");
+    std::fflush(stdout);
 }
 
 Server start(const std::string& path, const std::function<void()>& run) {
@@ -307,28 +321,29 @@ int main(int argument_count, char** arguments) {
     const std::string plain_path = std::string(folder) + "/plain.sock";
     const Server plain = start(plain_path, [&] { run_plain_server(plain_path); });
     const auto start_daemon = [&](const char* log_events) {
-        return start(std::string(folder) + "/classic.sock", [&] {
+        const std::string runtime = std::string(folder) + "/" + log_events;
+        std::filesystem::create_directory(runtime);
+        return start(runtime + "/classic.sock", [&] {
             dup2(open("/dev/null", O_WRONLY | O_CLOEXEC), STDOUT_FILENO);
             execl(arguments[1], "ttmemd", "--listen", "none", "--log-events", log_events, "--runtime-dir",
-                  folder, nullptr);
+                  runtime.c_str(), nullptr);
         });
     };
-    Server ours = start_daemon("off");
+    const Server ours = start_daemon("off");
     std::printf("{\"messages\": %llu", static_cast<unsigned long long>(messages));
     for (const uint64_t senders : {1U, 4U, 16U}) {
-        if (only != 0 && only != senders) {
-            continue;
+        if (only == 0 || only == senders) {
+            print(senders, compare(ours, plain, senders, messages));
         }
-        print(senders, compare(ours, plain, senders, messages));
     }
-    print_queries("plain", plain);
-    print_queries("without_log", ours);
-    end(ours);
-    ours = start_daemon("all");
-    print_queries("with_log", ours);
+    const Server logging = start_daemon("all");
+    for (const uint64_t senders : {0U, 4U, 16U}) {
+        print_queries({{"plain", plain}, {"without_log", ours}, {"with_log", logging}}, senders);
+    }
     std::printf("}\n");
-    end(ours);
-    end(plain);
+    for (const Server& server : {ours, logging, plain}) {
+        end(server);
+    }
     std::filesystem::remove_all(folder);
     return 0;
 }

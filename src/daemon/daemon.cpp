@@ -14,6 +14,7 @@
 #include <memory>
 #include <mutex>
 
+#include "base/thread_slice.hpp"
 #include "base/time.hpp"
 #include "census/device_ids.hpp"
 #include "census/device_numbers_file.hpp"
@@ -118,6 +119,7 @@ public:
 private:
     // An exception, such as for want of memory, ends the step of the loop in which it happened and nothing else.
     void run_loop() {
+        base::use_short_slice();  // a question should not wait until every busy process has had its turn
         while (!loop_.stopped()) {
             try {
                 loop_.run();
