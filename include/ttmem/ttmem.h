@@ -102,6 +102,9 @@ static inline int ttmem_enabled(void) {
            ttmem_decide_enabled();
 }
 
+/* Nonzero once this process has a segment, made by this copy of the library. Makes none, and decides nothing. */
+int ttmem_is_reporting(void);
+
 /* ---- devices and sets -------------------------------------------------------------------------------------------- */
 
 /* The memory of one kind on one device. banks == 0: the kind does not exist or is not known. */

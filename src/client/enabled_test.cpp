@@ -44,6 +44,7 @@ void call_everything() {
     ttmem_describe_mesh(1, 1, 1);
     ttmem_clear_set(1);
     ttmem_close_set(1);
+    EXPECT_EQ(ttmem_is_reporting(), 0);
     AllocationClient::report_allocation(0, 1, 0, 2);
     AllocationClient::report_deallocation(0, 2);
     AllocationClient::report_deallocation(2);
@@ -86,9 +87,12 @@ TRACKED_TEST(Enabled, OffIsDecidedOnce) {
 TRACKED_TEST(Enabled, OnWithOneAndTheSegmentComesWithTheFirstCall) {
     EXPECT_NE(ttmem_enabled(), 0);
     EXPECT_TRUE(AllocationClient::is_enabled());
+    EXPECT_EQ(ttmem_is_reporting(), 0);
     EXPECT_FALSE(own_mapping().has_value()) << "asking alone must take nothing";
     EXPECT_NE(make_device(0), 0u);
     EXPECT_TRUE(own_mapping().has_value());
+    EXPECT_EQ(ttmem_is_reporting(), 1);
+    std::thread([] { EXPECT_EQ(ttmem_is_reporting(), 1); }).join();
     EXPECT_EQ(count_own_descriptors(), 1u);
 }
 

@@ -52,6 +52,7 @@ TRACKED_TEST(Fork, TheChildHasNoSegmentUntilItCallsAndThenOneOfItsOwn) {
     const uint32_t parent = own_reader().pid();
     EXPECT_EQ(parent, static_cast<uint32_t>(getpid()));
     in_fork([&] {
+        EXPECT_EQ(ttmem_is_reporting(), 0);
         EXPECT_FALSE(own_mapping().has_value()) << "the parent's map was inherited";
         const ttmem_set mine = make_set(5);
         allocate_dram(mine, 2);

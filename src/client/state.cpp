@@ -45,7 +45,8 @@ void make_state() {
         munmap(memory, sizeof(State));
         return turn_off("this kernel can't wipe memory on fork", error);
     }
-    g_state = static_cast<State*>(memory);
+    // SYNC POINT: with ttmem_is_reporting(), which other threads may call at any time.
+    __atomic_store_n(&g_state, static_cast<State*>(memory), __ATOMIC_RELEASE);
     if (pthread_key_create(&g_thread_key, give_back_line) == 0) {
         g_thread_key_exists.store(true, std::memory_order_release);
     }
@@ -312,4 +313,10 @@ extern "C" int ttmem_decide_enabled(void) {
         }
     }
     return answer == 1 && !ttmem::client::is_off();
+}
+
+extern "C" int ttmem_is_reporting(void) {
+    using namespace ttmem::client;
+    const State* state = __atomic_load_n(&g_state, __ATOMIC_ACQUIRE);
+    return !is_off() && state != nullptr && state->id.load(std::memory_order_acquire) != 0 ? 1 : 0;
 }

@@ -114,7 +114,8 @@ int is_library(const dirent* entry) {
 }
 
 // The first that fits, in reverse order of names.
-bool attach_one_of(const char* folder, const Runtime& runtime, Functions& calls, char* text, size_t size) {
+bool attach_one_of(const char* folder, const Runtime& runtime, Observation& observation, char* text,
+                   size_t size) {
     dirent** entries = nullptr;
     const int count = scandir(folder, &entries, is_library, alphasort);
     char reasons[768] = "";
@@ -128,7 +129,7 @@ bool attach_one_of(const char* folder, const Runtime& runtime, Functions& calls,
             done = answer.fits;
             const size_t used = strlen(reasons);
             if (done) {
-                calls = answer.observing;
+                observation = answer.observing;
                 snprintf(text, size, "%.1000s%s%s", path, answer.text[0] != '\0' ? kWithout : "",
                          answer.text);
             } else {
@@ -169,7 +170,7 @@ Runtime find_runtime() {
     return runtime;
 }
 
-bool choose_observer(const Runtime& runtime, Functions& calls, char* text, size_t size) {
+bool choose_observer(const Runtime& runtime, Observation& observation, char* text, size_t size) {
     if (const char* missing = missing_in(runtime.originals)) {
         snprintf(text, size, "%.400s lacks: %s", runtime_handle != nullptr ? runtime_path : "its tt-metal",
                  missing);
@@ -186,7 +187,7 @@ bool choose_observer(const Runtime& runtime, Functions& calls, char* text, size_
     snprintf(folder, sizeof folder, "%.*s/%s",
              slash != nullptr ? static_cast<int>(slash - self.dli_fname) : 1,
              slash != nullptr ? self.dli_fname : ".", kFolder);
-    return attach_one_of(folder, runtime, calls, text, size);
+    return attach_one_of(folder, runtime, observation, text, size);
 }
 
 // For the report of 'ttmem run', whose folders are separated by colons.
@@ -210,13 +211,13 @@ void note_missing_facts(const char* facts) {
     }
 }
 
-void observe(const Runtime& runtime, Functions& calls) {
+void observe(const Runtime& runtime, Observation& observation) {
     const char* wanted = base::secure_environment("TT_ALLOC_TRACKING_ENABLED");
     char text[kTextSize];
     if (wanted == nullptr || strcmp(wanted, "1") != 0) {
         return;
     }
-    if (!choose_observer(runtime, calls, text, sizeof text)) {
+    if (!choose_observer(runtime, observation, text, sizeof text)) {
         notice(text);
     } else if (const char* without = strstr(text, kWithout)) {
         note_missing_facts(without + strlen(kWithout));

@@ -15,10 +15,10 @@ Runtime find_runtime();
 
 // Replaces the originals by the functions of the observer that fits. Does nothing if tracking is off. If no observer
 // fits, prints one line and does nothing.
-void observe(const Runtime& runtime, Functions& calls);
+void observe(const Runtime& runtime, Observation& observation);
 
 // True and the path of the observer that fits the runtime, with the facts that this runtime does not give, or false and
 // the reason.
-bool choose_observer(const Runtime& runtime, Functions& calls, char* text, size_t size);
+bool choose_observer(const Runtime& runtime, Observation& observation, char* text, size_t size);
 
 }  // namespace ttmem::observer

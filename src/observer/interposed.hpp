@@ -125,9 +125,18 @@ struct Runtime {
     Functions originals;
 };
 
+// What an observer does for the library that loads it. A scope names what this thread allocates until it leaves it.
+struct Observation {
+    Functions functions;
+    void (*enter_scope)(const char* name);
+    void (*leave_scope)();
+    void* (*find_client_function)(
+        const char* name);  // of ttmem.h; null if it is not among those that are given out
+};
+
 // The answer of an observer.
 struct Attachment {
-    Functions observing;
+    Observation observing;
     bool fits;
     char
         text[400];  // why the observer does not fit, or the facts that this runtime does not give, or nothing

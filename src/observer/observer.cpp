@@ -6,6 +6,7 @@
 #include "observer/observer.hpp"
 
 #include <pthread.h>
+#include <ttmem/ttmem.h>
 
 #include <cstdio>
 #include <exception>
@@ -17,6 +18,7 @@
 #include "base/environment.hpp"
 #include "observer/notice.hpp"
 #include "observer/processor.hpp"
+#include "observer/scopes.hpp"
 
 namespace ttmem::observer {
 
@@ -345,6 +347,22 @@ void enqueue_workload(void* queue, void* workload, bool blocking) {
     });
 }
 
+// Scopes of the user's program are among those of the ops.
+void enter_user_scope(const char* name) {
+    record([&] { enter_scope(name); });
+}
+
+void leave_user_scope() { record(leave_scope); }
+
+// The calls about this process itself, which must reach the copy of libttmem that records its events.
+void* find_client_function(const char* name) {
+    const std::string_view wanted(name);
+    if (wanted == "ttmem_is_reporting") {
+        return reinterpret_cast<void*>(&ttmem_is_reporting);
+    }
+    return nullptr;
+}
+
 // The parent's records are not in the child's segment: the child starts empty, as libttmem does.
 void start_afresh_after_fork() {
     observer = new Observer(observer->metal);
@@ -412,8 +430,11 @@ extern "C" void ttmem_observer_attach(const ttmem::observer::Runtime& runtime,
     }
     pthread_atfork(nullptr, nullptr, start_afresh_after_fork);
 #define TTMEM_OBSERVE(name, symbol, result, parameters, arguments, needed) \
-    answer.observing.name = runtime.originals.name != nullptr ? +(name) : nullptr;
+    answer.observing.functions.name = runtime.originals.name != nullptr ? +(name) : nullptr;
     TTMEM_INTERPOSED(TTMEM_OBSERVE)
 #undef TTMEM_OBSERVE
+    answer.observing.enter_scope = enter_user_scope;
+    answer.observing.leave_scope = leave_user_scope;
+    answer.observing.find_client_function = find_client_function;
     answer.fits = true;
 }

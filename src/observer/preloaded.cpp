@@ -9,24 +9,35 @@
 #include <stdio.h>
 
 #include "observer/find_runtime.hpp"
+#include "observer/user_scopes.hpp"
 
 namespace ttmem::observer {
 namespace {
 
 pthread_once_t once = PTHREAD_ONCE_INIT;
-Functions calls;  // the observer's functions, or the originals if nothing is observed
+Observation observation;  // the observer's functions, or the originals if nothing is observed
+
+// For threads that ask before their first call of the runtime.
+pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+decltype(Observation::find_client_function) find_function = nullptr;
 
 void choose() {
     const int saved = errno;
     const Runtime runtime = find_runtime();
-    calls = runtime.originals;
-    observe(runtime, calls);
+    observation.functions = runtime.originals;
+    observe(runtime, observation);
+    pthread_mutex_lock(&lock);
+    find_function = observation.find_client_function;
+    pthread_mutex_unlock(&lock);
     errno = saved;
 }
 
 const Functions& chosen() {
-    pthread_once(&once, choose);
-    return calls;
+    if (!are_scopes_reported()) {
+        pthread_once(&once, choose);
+        report_user_scopes(observation);
+    }
+    return observation.functions;
 }
 
 }  // namespace
@@ -60,8 +71,27 @@ extern "C" int ttmem_observer_probe(const char* library, char* text, size_t size
         snprintf(text + 1, size - 1, "%s", problem != nullptr ? problem : "it can't be loaded");
         return 1;
     }
-    Functions unused{};
+    Observation unused{};
     const bool fits = choose_observer(find_runtime(), unused, text + 1, size - 1);
     text[0] = fits ? '+' : '-';
     return fits ? 0 : 1;
+}
+
+// For the Python package, in the user's process. All may be called before the runtime is loaded.
+extern "C" __attribute__((visibility("default"))) void ttmem_observer_scope_push(const char* name);
+extern "C" __attribute__((visibility("default"))) void ttmem_observer_scope_pop();
+
+// A function of libttmem in the observer; null before the first call of the runtime, and if nothing is observed.
+extern "C" __attribute__((visibility("default"))) void* ttmem_observer_client(const char* name);
+
+extern "C" void ttmem_observer_scope_push(const char* name) { ttmem::observer::push_user_scope(name); }
+
+extern "C" void ttmem_observer_scope_pop() { ttmem::observer::pop_user_scope(); }
+
+extern "C" void* ttmem_observer_client(const char* name) {
+    using namespace ttmem::observer;
+    pthread_mutex_lock(&lock);
+    auto* const find = find_function;
+    pthread_mutex_unlock(&lock);
+    return find != nullptr ? find(name) : nullptr;
 }

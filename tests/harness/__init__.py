@@ -22,6 +22,7 @@
     sanitizers        whether the programs are built with a sanitizer, and less work for them
     forged_segment    code for processes that present a changed segment
     examples          the examples of help texts and the command lines of documents
+    python_package    the Python package of the tree, and scripts that use it
     private_host      an empty /run and an empty network for a test script
     libttmem          the C API of libttmem
 

@@ -1,0 +1,228 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The client inside this process, by ctypes. Nothing here makes a segment: a runtime does that when it opens a device.
+
+The client is in one of two places:
+
+    libttmem.so     loaded by a runtime that reports by itself
+    the observer    preloaded by 'ttmem run'; its scopes may be opened before the runtime is loaded
+
+Scopes that find neither wait in this module. They reach libttmem.so with the first scope that is opened after the runtime has
+opened a device.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import threading
+from typing import Any, Callable
+
+from ._errors import TtmemNotFound, TtmemNotSupported, TtmemNotTracked
+
+_LIBRARY = "libttmem.so.2"
+_WAY_OUT = "run the program under 'ttmem run', or with TT_ALLOC_TRACKING_ENABLED=1 if its runtime reports by itself"
+
+KIND_NUMBERS = {"dram": 0, "l1": 1, "l1_small": 3, "trace": 4, "cb": 5, "kernel": 6}
+ALL_DEVICES = -1
+_MOST_DEVICES = 256
+
+Push = Callable[[bytes], Any]
+Pop = Callable[[], Any]
+
+
+class Usage(ctypes.Structure):
+    """ttmem_usage of ttmem.h."""
+
+    used: int
+    requested: int
+    count: int
+    peak: int
+    peak_since_reset: int
+    capacity: int
+    _fields_ = [(name, ctypes.c_uint64) for name in ("used", "requested", "count", "peak", "peak_since_reset", "capacity")] + [
+        ("reserved", ctypes.c_uint64 * 2)
+    ]
+
+
+# The functions of ttmem.h about the process itself: result and arguments.
+_PROTOTYPES: dict[str, tuple[Any, ...]] = {
+    "ttmem_is_reporting": (ctypes.c_int,),
+    "ttmem_scope_push": (None, ctypes.c_char_p),
+    "ttmem_scope_pop": (None,),
+    "ttmem_own_usage": (ctypes.c_int, ctypes.c_int32, ctypes.c_uint32, ctypes.POINTER(Usage)),
+    "ttmem_reset_peak": (ctypes.c_int, ctypes.c_int32),
+    "ttmem_mark": (ctypes.c_int, ctypes.c_char_p),
+}
+
+
+class _Thread(threading.local):
+    """The scopes of this thread, the outermost first: each a name, and the function that leaves it."""
+
+    def __init__(self) -> None:
+        self.scopes: list[tuple[bytes, Pop | None]] = []
+
+
+class _Found:
+    """What is known of this process. A forked child starts with nothing known."""
+
+    def __init__(self) -> None:
+        self.functions: dict[str, Any] = {}  # of the client that reports
+        self.push: Push | None = None  # into the client, once that reports
+        self.pop: Pop | None = None
+        self.observer: ctypes.CDLL | None = None
+        self.has_looked = False
+
+
+_thread = _Thread()
+_found = _Found()
+
+
+def _start_afresh() -> None:
+    global _found
+    _found = _Found()
+    _thread.scopes = [(name, _nothing) for name, _ in _thread.scopes]
+
+
+def _nothing() -> None:
+    pass
+
+
+os.register_at_fork(after_in_child=_start_afresh)
+
+
+def _loaded(name: str | None) -> ctypes.CDLL | None:
+    """A library that is in this process already. PyDLL: a call is shorter than giving up the interpreter's lock."""
+    try:
+        return ctypes.PyDLL(name, mode=os.RTLD_LAZY | (os.RTLD_NOLOAD if name else 0))
+    except OSError:
+        return None
+
+
+def _typed(function: Any, name: str) -> Any:
+    function.restype, *arguments = _PROTOTYPES[name]
+    function.argtypes = arguments
+    return function
+
+
+def _observer() -> ctypes.CDLL | None:
+    if not _found.has_looked:
+        _found.has_looked = True
+        process = _loaded(None)
+        if process is not None and hasattr(process, "ttmem_observer_client"):
+            process.ttmem_observer_client.restype = ctypes.c_void_p
+            process.ttmem_observer_client.argtypes = [ctypes.c_char_p]
+            process.ttmem_observer_scope_push.argtypes = [ctypes.c_char_p]
+            process.ttmem_observer_scope_push.restype = process.ttmem_observer_scope_pop.restype = None
+            _found.observer = process
+    return _found.observer
+
+
+def _in_library(name: str) -> Any:
+    library = _loaded(_LIBRARY)
+    function = getattr(library, name, None) if library is not None else None
+    return None if function is None else _typed(function, name)
+
+
+def _in_observer(name: str) -> Any:
+    observer = _observer()
+    address = observer.ttmem_observer_client(name.encode()) if observer is not None else None
+    if not address:
+        return None
+    result, *arguments = _PROTOTYPES[name]
+    return ctypes.PYFUNCTYPE(result, *arguments)(address)
+
+
+def is_reporting() -> bool:
+    """Whether this process reports to ttmem: its runtime has opened a device."""
+    return _reporting_place() is not None
+
+
+def _reporting_place() -> Callable[[str], Any] | None:
+    for place in (_in_library, _in_observer):
+        asks = place("ttmem_is_reporting")
+        if asks is not None and asks():
+            return place
+    return None
+
+
+def is_observed() -> bool:
+    """Whether 'ttmem run' has preloaded the observer."""
+    return _observer() is not None and os.environ.get("TT_ALLOC_TRACKING_ENABLED") == "1"
+
+
+def function(name: str) -> Any:
+    """A function of the client that reports for this process."""
+    known = _found.functions.get(name)
+    if known is not None:
+        return known
+    place = _reporting_place()
+    if place is None:
+        raise TtmemNotTracked(f"process {os.getpid()} reports nothing to ttmem: no device is open, or it is not tracked; {_WAY_OUT}")
+    found = place(name)
+    if found is None:
+        raise TtmemNotSupported(f"the client in this process has no {name}(): update the package ttmem, or the runtime that contains it")
+    _found.functions[name] = found
+    return found
+
+
+def _find_scopes() -> bool:
+    """Whether a client reports, so that scopes can go there for good."""
+    place = _reporting_place()
+    if place is _in_library:
+        _found.pop, _found.push = _in_library("ttmem_scope_pop"), _in_library("ttmem_scope_push")
+    elif place is not None and _found.observer is not None:
+        _found.pop, _found.push = _found.observer.ttmem_observer_scope_pop, _found.observer.ttmem_observer_scope_push
+    return place is not None
+
+
+def enter_scope(name: bytes) -> None:
+    scopes = _thread.scopes
+    if _found.push is None and not _find_scopes():
+        observer = _observer()
+        if observer is None:
+            scopes.append((name, None))
+        else:
+            observer.ttmem_observer_scope_push(name)
+            scopes.append((name, observer.ttmem_observer_scope_pop))
+        return
+    push, pop = _found.push, _found.pop
+    assert push is not None
+    if scopes and scopes[-1][1] is None:
+        for at, (waiting, leave) in enumerate(scopes):
+            if leave is None:
+                push(waiting)
+                scopes[at] = (waiting, pop)
+    push(name)
+    scopes.append((name, pop))
+
+
+def leave_scope() -> None:
+    scopes = _thread.scopes
+    if scopes:
+        leave = scopes.pop()[1]
+        if leave is not None:
+            leave()
+
+
+def own_usage(device: int, kind: str) -> Usage:
+    """What this process has on the device that it calls `device`."""
+    usage = Usage()
+    known = _found.functions.get("ttmem_own_usage") or function("ttmem_own_usage")
+    if not known(device, KIND_NUMBERS[kind], usage) and (kind == "dram" or not known(device, KIND_NUMBERS["dram"], usage)):
+        raise TtmemNotFound(f"this process has no device {device}: open it first")
+    return usage
+
+
+def own_devices() -> list[int]:
+    """The devices that this process has opened, by its own numbers."""
+    asks, usage = function("ttmem_own_usage"), Usage()
+    return [device for device in range(_MOST_DEVICES) if asks(device, KIND_NUMBERS["dram"], usage)]
+
+
+def reset_peak(device: int = ALL_DEVICES) -> None:
+    if not function("ttmem_reset_peak")(device):
+        raise TtmemNotFound(f"this process has no device {device}: open it first")
+
+
+def mark(name: str) -> bool:
+    return bool(function("ttmem_mark")(name.encode()))

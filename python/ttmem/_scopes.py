@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Names for what this process allocates, and marks of moments."""
+
+from __future__ import annotations
+
+import functools
+import time
+from types import TracebackType
+from typing import Any, Callable, TypeVar, overload
+
+from . import _native
+from ._errors import TtmemBadRequest, TtmemNotSupported, TtmemNotTracked
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+class scope:
+    """`with ttmem.scope("decoder.3"):` names everything that this thread allocates inside. Scopes may be inside each other, and
+    one object may be used again and again. In a process that is not tracked it does nothing."""
+
+    __slots__ = ("_name",)
+
+    def __init__(self, name: str) -> None:
+        if not name or "\0" in name:
+            raise TtmemBadRequest(f"{name!r}: the name of a scope must not be empty, and has no zero byte")
+        self._name = name.encode("utf-8", "surrogateescape")
+
+    def __enter__(self) -> "scope":
+        _native.enter_scope(self._name)
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        _native.leave_scope()
+
+
+@overload
+def scoped(target: Function) -> Function: ...
+@overload
+def scoped(target: str) -> Callable[[Function], Function]: ...
+def scoped(target: Any) -> Any:
+    """`@ttmem.scoped` runs a function in a scope of its name, `@ttmem.scoped("attention")` in one of this name."""
+    if isinstance(target, str):
+        return lambda function: _in_scope(function, scope(target))
+    return _in_scope(target, scope(target.__qualname__))
+
+
+def _in_scope(function: Callable[..., Any], name: scope) -> Callable[..., Any]:
+    @functools.wraps(function)
+    def wrapper(*arguments: Any, **named: Any) -> Any:
+        with name:
+            return function(*arguments, **named)
+
+    return wrapper
+
+
+class Mark(int):
+    """A moment on the host's monotonic clock, in nanoseconds: `allocations(since=mark)` lists what is newer. `is_kept` says
+    whether the client keeps what each name held then, for `ttmem leaks`."""
+
+    is_kept: bool
+    name: str
+
+
+def mark(name: str = "mark") -> Mark:
+    """Marks this moment, such as the end of a step."""
+    moment = Mark(time.monotonic_ns())
+    moment.name = name
+    try:
+        moment.is_kept = _native.mark(name)
+    except (TtmemNotSupported, TtmemNotTracked):
+        moment.is_kept = False
+    return moment

@@ -1,0 +1,246 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How answers are shown: plain tables in a terminal, tables, bars and maps in a notebook. The HTML has no script and loads
+nothing."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import Any, Callable, Mapping, Sequence
+
+from ._sizes import format_age, format_size
+
+Row = Mapping[str, Any]
+KINDS = ("dram", "l1", "l1_small", "trace", "cb", "kernel")
+MOST_ROWS = 100
+
+
+def _at(row: Row, path: str) -> Any:
+    value: Any = row
+    for name in path.split("."):
+        value = value.get(name) if isinstance(value, Mapping) else None
+    return value
+
+
+class Column:
+    def __init__(self, title: str, path: str, show: Callable[[Any], str] | None = None) -> None:
+        self.title, self.path, self.show = title, path, show or _plain
+        self.is_number = show in (format_size, format_age, _hex)
+
+    def value(self, row: Row) -> Any:
+        return _at(row, self.path)
+
+    def text(self, row: Row) -> str:
+        value = self.value(row)
+        return "-" if value is None else self.show(value)
+
+
+class Held(Column):
+    """What a process holds of a kind, over its devices."""
+
+    def value(self, row: Row) -> Any:
+        known = [_at(device, self.path) for device in row.get("devices", [])]
+        return sum(each for each in known if each is not None) if any(each is not None for each in known) else None
+
+
+def _plain(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, list):
+        return ",".join(_plain(each) for each in value) if len(value) <= 8 else f"{len(value)} entries"
+    return str(value)
+
+
+def _hex(value: Any) -> str:
+    return f"{value:#x}"
+
+
+def _columns(*specs: Column) -> list[Column]:
+    return list(specs)
+
+
+def _memory(*kinds: str, at: type[Column] = Column) -> list[Column]:
+    return [at(kind.upper(), f"memory.{kind}.used", format_size) for kind in kinds]
+
+
+_NAME = Column("NAME", "name")
+_PID = Column("PID", "pid")
+_KIND = Column("KIND", "kind")
+
+# By the name of the list; the first one that an answer has is its main list.
+TABLES: dict[str, list[Column]] = {
+    "allocations": _columns(
+        _PID, Column("DEVICES", "devices"), _KIND, Column("ADDRESS", "address", _hex), Column("USED", "used", format_size),
+        Column("REQUESTED", "requested", format_size), Column("AGE", "age_ns", format_age), _NAME,
+    ),
+    "groups": _columns(Column("KEY", "key"), *_memory("dram", "l1", "cb", "kernel"), Column("COUNT", "count"),
+                       Column("LARGEST", "largest", format_size), Column("OLDEST", "oldest_age_ns", format_age)),
+    "failures": _columns(
+        Column("AGE", "age_ns", format_age), _PID, Column("TYPE", "type"), Column("VERDICT", "verdict"), _KIND,
+        Column("REQUESTED", "requested", format_size), Column("SHORT/BANK", "missing", format_size), _NAME,
+    ),
+    "growth": _columns(_KIND, Column("BEFORE", "before", format_size), Column("NOW", "now", format_size),
+                       Column("GROWN", "grown", format_size), _NAME),
+    "allocators": _columns(_PID, Column("SET", "set"), Column("ANSWER", "answer"), Column("VERDICT", "verdict"),
+                           Column("ADDRESS", "address", _hex), Column("NEEDED/BANK", "needed", format_size),
+                           Column("LARGEST FREE", "largest_free", format_size), Column("SHORT", "short_by", format_size)),
+    "maps": _columns(_PID, Column("DEVICE", "device"), _KIND, Column("SET", "set"), Column("USED/BANK", "used", format_size),
+                     Column("FREE/BANK", "free", format_size), Column("LARGEST FREE", "largest_free", format_size)),
+    "blocks": _columns(Column("ADDRESS", "address", _hex), Column("BYTES/BANK", "bytes", format_size), Column("FREE", "is_free"),
+                       Column("AGE", "age_ns", format_age), _NAME),
+    "cores": _columns(Column("CORE", "core"), Column("CB TOP", "cb_top", _hex), Column("HEADROOM", "headroom", format_size),
+                      Column("USED", "used", format_size), _PID, _NAME),
+    "devices": _columns(
+        Column("DEVICE", "id"), Column("BOARD", "board"), *_memory("dram"),
+        Column("OF", "memory.dram.capacity", format_size), *_memory("l1", "cb", "kernel"),
+        Column("HEADROOM", "l1_worst_core.headroom", format_size),
+    ),
+    "processes": _columns(_PID, Column("USER", "user"), Column("COMMAND", "comm"), Column("STATE", "state"),
+                          *_memory("dram", "l1", "cb", "kernel", at=Held)),
+}  # fmt: skip
+
+
+def main_list(fields: Row) -> str | None:
+    for name in TABLES:
+        if name != "blocks" and isinstance(fields.get(name), list) and all(isinstance(row, dict) for row in fields[name]):
+            return name
+    lists = [name for name, value in fields.items() if isinstance(value, list) and name != "inexact"]
+    return next((name for name in lists if all(isinstance(row, dict) for row in fields[name])), None)
+
+
+def columns_of(rows: Sequence[Row]) -> list[Column]:
+    """The table whose columns the rows have, else every field that is one value."""
+    first = rows[0]
+    for columns in TABLES.values():
+        if all(column.path.split(".")[0] in (*first, "memory") for column in columns) and _has_memory(columns, first):
+            return columns
+    return [Column(name.upper(), name) for name, value in first.items() if not isinstance(value, (dict, list))]
+
+
+def _has_memory(columns: list[Column], row: Row) -> bool:
+    if not any(column.path.startswith("memory.") for column in columns):
+        return True
+    if any(isinstance(column, Held) for column in columns):
+        return "devices" in row
+    return "memory" in row
+
+
+def _aligned(cells: list[list[str]], columns: list[Column]) -> list[str]:
+    widths = [max(len(line[at]) for line in cells) for at in range(len(columns))]
+    return [
+        "  ".join(
+            text.rjust(width) if column.is_number else text.ljust(width) for text, width, column in zip(line, widths, columns)
+        ).rstrip()
+        for line in cells
+    ]
+
+
+def _clean(text: str) -> str:
+    """Names come from other programs: no control character reaches the terminal."""
+    return "".join(character if character.isprintable() else "?" for character in text)
+
+
+def text_table(rows: Sequence[Row], columns: list[Column] | None = None) -> str:
+    if not rows:
+        return "none"
+    columns = columns or columns_of(rows)
+    cells = [[column.title for column in columns]]
+    cells += [[_clean(column.text(row)) for column in columns] for row in rows[:MOST_ROWS]]
+    lines = _aligned(cells, columns)
+    if len(rows) > MOST_ROWS:
+        lines.append(f"... and {len(rows) - MOST_ROWS} more")
+    return "\n".join(lines)
+
+
+def reasons(fields: Row) -> list[str]:
+    """Why the figures are not exact."""
+    if fields.get("exact") is not False:
+        return []
+    return [f"process {each['pid']}: {each['reason']}" if each.get("pid") else each["reason"] for each in fields.get("inexact", [])]
+
+
+def text_view(fields: Row) -> str:
+    name = main_list(fields)
+    if name is None:
+        return "\n".join(f"{key}: {_clean(_plain(value))}" for key, value in fields.items() if not isinstance(value, (dict, list)))
+    lines = [_clean(f"{name} of {fields.get('host', 'this host')}"), text_table(fields[name], TABLES.get(name))]
+    lines += [_clean(f"not exact: {reason}") for reason in reasons(fields)]
+    if fields.get("left_out"):
+        lines.append(f"{fields['left_out']} more are left out: ask with limit=0")
+    return "\n".join(lines)
+
+
+_STYLE = "border-collapse:collapse;font-family:monospace;font-size:12px"
+_BAR = "display:inline-block;height:10px;background:#4878a8"
+_BAR_FRAME = "display:inline-block;width:160px;height:10px;background:#e4e4e4"
+
+
+def html_table(rows: Sequence[Row], columns: list[Column] | None = None) -> str:
+    if not rows:
+        return "<p>none</p>"
+    columns = columns or columns_of(rows)
+    head = "".join(f"<th>{escape(column.title)}</th>" for column in columns)
+    lines = []
+    for row in rows[:MOST_ROWS]:
+        cells = []
+        for column in columns:
+            side = "right" if column.is_number else "left"
+            exact = column.value(row)
+            title = f' title="{exact} B"' if column.show is format_size and exact is not None else ""
+            cells.append(f'<td style="text-align:{side}"{title}>{escape(column.text(row))}</td>')
+        lines.append(f"<tr>{''.join(cells)}</tr>")
+    more = f"<p>... and {len(rows) - MOST_ROWS} more</p>" if len(rows) > MOST_ROWS else ""
+    return f'<table style="{_STYLE}"><thead><tr>{head}</tr></thead><tbody>{"".join(lines)}</tbody></table>{more}'
+
+
+def html_bar(used: int | None, capacity: int | None) -> str:
+    if used is None or not capacity:
+        return "unknown"
+    percent = min(100.0, 100 * used / capacity)
+    return (
+        f'<span style="{_BAR_FRAME}"><span style="{_BAR};width:{percent:.1f}%"></span></span> '
+        f"{escape(format_size(used))} / {escape(format_size(capacity))} ({percent:.1f}%)"
+    )
+
+
+def html_bars(devices: Sequence[Row]) -> str:
+    lines = []
+    for device in devices:
+        for kind in KINDS:
+            figures = device.get("memory", {}).get(kind) or {}
+            if figures.get("used") and figures.get("capacity"):
+                bar = html_bar(figures["used"], figures["capacity"])
+                lines.append(f"<tr><td>{escape(str(device.get('id')))}</td><td>{kind}</td><td>{bar}</td></tr>")
+    return f'<table style="{_STYLE}">{"".join(lines)}</table>' if lines else ""
+
+
+def html_map(bank: Row) -> str:
+    """One bank from its lowest to its highest address. Each block has its name and bytes as a tooltip."""
+    size = bank.get("bank", {}).get("size")
+    title = f"device {bank.get('device')} {bank.get('kind')} of process {bank.get('pid')}"
+    if not size:
+        return f"<p>{escape(title)}: the size of its bank is unknown</p>"
+    parts = []
+    for block in bank.get("blocks", [])[:2000]:
+        colour = "#e4e4e4" if block.get("is_free") else "#c08030" if block.get("circular_buffers") else "#4878a8"
+        tip = f"{block['address']:#x} {format_size(block['bytes'])} {'free' if block.get('is_free') else block.get('name') or 'no name'}"
+        parts.append(
+            f'<span title="{escape(tip)}" style="display:inline-block;height:18px;background:{colour};'
+            f'width:{100 * block["bytes"] / size:.4f}%;box-shadow:inset 1px 0 #fff"></span>'
+        )
+    frame = "width:100%;height:18px;white-space:nowrap;overflow:hidden;line-height:0;border:1px solid #888"
+    return f'<div style="font:12px monospace">{escape(title)}</div><div style="{frame}">{"".join(parts)}</div>'
+
+
+def html_view(fields: Row) -> str:
+    name = main_list(fields)
+    if name is None:
+        return f"<pre>{escape(text_view(fields))}</pre>"
+    parts = [html_table(fields[name], TABLES.get(name))]
+    if name == "devices":
+        parts.insert(0, html_bars(fields[name]))
+        if fields.get("processes"):
+            parts.append(html_table(fields["processes"], TABLES["processes"]))
+    if name == "maps":
+        parts += [html_map(each) for each in fields[name]]
+    parts += [f"<p>not exact: {escape(reason)}</p>" for reason in reasons(fields)]
+    return "".join(parts)

@@ -1,0 +1,218 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a block of code did to the device memory of this process: `with ttmem.track() as t:`."""
+
+from __future__ import annotations
+
+import threading
+from types import TracebackType
+from typing import Any, Callable, Union
+
+from . import _memory, _native
+from ._documents import Document, Rows
+from ._errors import TtmemError, TtmemNotRunning, TtmemNotSupported
+from ._sizes import format_size
+
+KINDS = _memory.KINDS
+
+
+class Figures:
+    """Bytes by device (its number in this process) and kind."""
+
+    def __init__(self, bytes_by_device: dict[int, dict[str, int]]) -> None:
+        self.by_device = bytes_by_device
+
+    def of(self, kind: str, device: int | None = None) -> int:
+        """Of one device, or the highest of all devices: each has its own memory."""
+        if device is not None:
+            return self.by_device.get(device, {}).get(kind, 0)
+        return max((figures.get(kind, 0) for figures in self.by_device.values()), default=0)
+
+    def __getitem__(self, kind: str) -> int:
+        return self.of(kind)
+
+    def __repr__(self) -> str:
+        parts = [
+            f"device {device}: " + ", ".join(f"{kind} {format_size(figures[kind])}" for kind in figures if figures[kind])
+            for device, figures in sorted(self.by_device.items())
+            if any(figures.values())
+        ]
+        return "; ".join(parts) or "nothing"
+
+
+def held() -> dict[int, dict[str, int]]:
+    """What this process holds: bytes by device and kind. Nothing before its first device."""
+    if not _native.is_reporting():
+        return {}
+    try:
+        return {device: {kind: _native.own_usage(device, kind).used for kind in KINDS} for device in _native.own_devices()}
+    except TtmemNotSupported:
+        devices = _memory.default_client.own_process()["devices"]
+        return {each["logical_id"]: {kind: each["memory"][kind]["used"] or 0 for kind in KINDS} for each in devices}
+
+
+def _peaks() -> dict[int, dict[str, int]]:
+    if not _native.is_reporting():
+        return {}
+    return {device: {kind: _native.own_usage(device, kind).peak_since_reset for kind in KINDS} for device in _native.own_devices()}
+
+
+Sums = dict[tuple[str, Union[str, None]], tuple[int, int]]
+
+
+def _by_name() -> tuple[Sums, list[str]]:
+    """What this process holds by kind and name, over all devices, and why that may be wrong."""
+    if not _native.is_reporting():
+        return {}, []
+    view = _memory.default_client.allocations(pid=_memory._own_pid(), group_by="name").to_dict()
+    sums = {
+        (kind, group["key"]): (figures["used"], figures["count"])
+        for group in view["groups"]
+        for kind, figures in group["memory"].items()
+        if figures["used"] or figures["count"]
+    }
+    return sums, [each["reason"] for each in view["inexact"]]
+
+
+def _failures() -> tuple[int, list[dict[str, Any]]]:
+    """How many requests of this process have failed, and the last of them, the newest first."""
+    if not _native.is_reporting():
+        return 0, []
+    view = _memory.default_client.why(pid=_memory._own_pid(), limit=0).to_dict()
+    count = sum((each["out_of_memory"] or 0) + (each["cb_clash"] or 0) for each in view["counts"])
+    return count, [each for each in view["failures"] if each["type"] != "unknown_free"]
+
+
+class track:
+    """Measures a block of this process:
+
+    peak         the highest bytes inside the block, by device and kind; None if it is not known (see `inexact`)
+    growth       bytes at its end less those at its start
+    leaked       what grew, by kind and name, over all devices: `kind`, `name`, `before`, `now`, `grown`, `count_before`, `count_now`
+    failures     out-of-memory failures and clashes inside it, as in `why()`, the last first
+    was_tracked  whether this process reported to ttmem
+    inexact      why figures are missing or may be wrong; empty if they are exact
+
+    Blocks may be inside each other, on one thread: the peak of the outer one includes the inner ones. The figures are those of the
+    whole process, whichever thread allocates."""
+
+    _stack: list["track"] = []
+
+    def __init__(self, name: str | None = None) -> None:
+        self.name = name
+        self.peak: Figures | None = None
+        self.growth = Figures({})
+        self.failures = Rows([])
+        self.leaked = Rows([])
+        self.inexact: list[str] = []
+        self.was_tracked = False
+        self._before: dict[int, dict[str, int]] = {}
+        self._earlier_peaks: list[dict[int, dict[str, int]]] = []
+
+    def __enter__(self) -> "track":
+        self._before = held()
+        self._names, _ = _by_name()
+        self._failure_count, _ = _failures()
+        try:
+            peaks = _peaks()
+            if peaks:
+                _native.reset_peak()
+            for outer in track._stack:
+                outer._earlier_peaks.append(peaks)
+        except TtmemNotSupported:
+            pass
+        track._stack.append(self)
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        track._stack.remove(self)
+        self.was_tracked = _native.is_reporting()
+        if not self.was_tracked:
+            self.inexact.append("nothing in this process reports to ttmem: run it under 'ttmem run'")
+            return
+        try:
+            self.peak = Figures(_highest([_peaks(), *self._earlier_peaks]))
+        except TtmemNotSupported as missing:
+            self.inexact.append(f"the peak is not known: {missing}")
+        self.growth = Figures(_difference(held(), self._before))
+        names, reasons = _by_name()
+        self.inexact += reasons
+        self.leaked = Rows(_grown(self._names, names))
+        self._note_failures()
+
+    def _note_failures(self) -> None:
+        count, failures = _failures()
+        new = count - self._failure_count
+        self.failures = Rows(failures[:new])
+        if len(failures) < new:
+            self.inexact.append(f"{new - len(failures)} of {new} failures are no longer kept")
+
+    def __repr__(self) -> str:
+        lines = [f"peak    {self.peak if self.peak is not None else 'unknown'}", f"growth  {self.growth}"]
+        lines += [f"failed  {each['verdict']}: {each['name']}" for each in self.failures]
+        return "\n".join(lines + [f"not exact: {reason}" for reason in self.inexact])
+
+
+def _grown(before: Sums, now: Sums) -> list[dict[str, Any]]:
+    rows = []
+    for (kind, name), (used, count) in now.items():
+        used_before, count_before = before.get((kind, name), (0, 0))
+        if used > used_before:
+            rows.append({"kind": kind, "name": name, "before": used_before, "now": used, "grown": used - used_before,
+                         "count_before": count_before, "count_now": count})  # fmt: skip
+    return sorted(rows, key=lambda row: (-row["grown"], str(row["name"])))
+
+
+def _difference(after: dict[int, dict[str, int]], before: dict[int, dict[str, int]]) -> dict[int, dict[str, int]]:
+    return {
+        device: {
+            kind: after.get(device, {}).get(kind, 0) - before.get(device, {}).get(kind, 0)
+            for kind in {**after.get(device, {}), **before.get(device, {})}
+        }
+        for device in {**after, **before}
+    }
+
+
+def _highest(figures: list[dict[int, dict[str, int]]]) -> dict[int, dict[str, int]]:
+    result: dict[int, dict[str, int]] = {}
+    for each in figures:
+        for device, kinds in each.items():
+            own = result.setdefault(device, {})
+            for kind, value in kinds.items():
+                own[kind] = max(own.get(kind, 0), value)
+    return result
+
+
+class FailureWatch:
+    """What on_failure() returns. `close()` ends it."""
+
+    def __init__(self, callback: Callable[[Document], Any], timeout: float) -> None:
+        self._callback, self._is_closed = callback, threading.Event()
+        self._pid, self._sequence = _memory._own_pid(), 0
+        self._sequence = _memory.default_client.ask("events", last=1)["next_sequence"]
+        self._thread = threading.Thread(target=self._run, args=(timeout,), name="ttmem on_failure", daemon=True)
+        self._thread.start()
+
+    def _run(self, timeout: float) -> None:
+        while not self._is_closed.is_set():
+            try:
+                for event in _memory.default_client.follow_events(pid=self._pid, since=self._sequence, timeout=timeout):
+                    self._sequence = event.get("sequence", self._sequence) + 1 if "sequence" in event else self._sequence
+                    if self._is_closed.is_set():
+                        return
+                    if event.get("what") == "failure":
+                        self._callback(_memory.default_client.why(pid=self._pid, limit=1)["failures"][0])
+            except TtmemError:
+                self._is_closed.wait(1)  # the daemon restarts
+
+    def close(self) -> None:
+        """No callback starts after this."""
+        self._is_closed.set()
+
+
+def on_failure(callback: Callable[[Document], Any], *, timeout: float = 30.0) -> FailureWatch:
+    """Calls `callback(failure)` on a thread of its own whenever an allocation of this process fails or circular buffers clash,
+    with the failure as in `why()`. Needs the daemon, and a process that is tracked."""
+    try:
+        return FailureWatch(callback, timeout)
+    except TtmemNotRunning as error:
+        raise TtmemNotRunning(f"on_failure needs the daemon: {error}") from None

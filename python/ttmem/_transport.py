@@ -1,0 +1,205 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How a question reaches ttmem: over the daemon's Unix socket or TCP, or by running the `ttmem` program where no daemon runs.
+Each question has its own connection or process, so threads and forked children need no care."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+from typing import TYPE_CHECKING, Any, Iterator, Mapping
+
+from ._errors import (
+    TtmemBadRequest,
+    TtmemError,
+    TtmemNotFound,
+    TtmemNotPermitted,
+    TtmemNotRunning,
+    TtmemNotSupported,
+    TtmemTimeout,
+)
+
+if TYPE_CHECKING:
+    import http.client
+
+Parameters = Mapping[str, str]
+
+_ERRORS: dict[int, type[TtmemError]] = {
+    400: TtmemBadRequest,
+    401: TtmemNotPermitted,
+    403: TtmemNotPermitted,
+    404: TtmemNotFound,
+    503: TtmemNotRunning,
+}
+
+
+class NoDaemon(Exception):
+    """No daemon answers at any of the sockets."""
+
+
+def runtime_directories() -> list[str]:
+    """Where a daemon's sockets may be: the rule of all programs of ttmem."""
+    named = os.environ.get("TTMEM_RUNTIME_DIR")
+    if named:
+        return [named]
+    directories = ["/run/ttmem"]
+    own = os.environ.get("XDG_RUNTIME_DIR")
+    if own:
+        directories.append(f"{own}/ttmem")
+    else:
+        in_tmp = f"/tmp/ttmem-{os.geteuid()}"
+        try:
+            info = os.lstat(in_tmp)
+        except OSError:
+            return directories
+        if stat.S_ISDIR(info.st_mode) and info.st_uid == os.geteuid():
+            directories.append(in_tmp)
+    return directories
+
+
+def connection_to_socket(path: str, timeout: float) -> "http.client.HTTPConnection":
+    import http.client
+    import socket
+
+    # Without a limit: connect() to a Unix socket succeeds or fails at once, but with one it fails if the queue is full.
+    end = socket.socket(socket.AF_UNIX)
+    try:
+        end.connect(path)
+        end.settimeout(timeout)
+    except BaseException:
+        end.close()
+        raise
+    connection = http.client.HTTPConnection("localhost", timeout=timeout)
+    connection.sock = end
+    return connection
+
+
+class Daemon:
+    """The daemon at `url` (`http://host:9479`) or at the first Unix socket where one answers."""
+
+    def __init__(self, socket_path: str | None, url: str | None, token: str | None) -> None:
+        self._socket_path, self._url, self._token = socket_path, url, token
+
+    @property
+    def is_fixed(self) -> bool:
+        """The caller named the daemon, so no other way may answer."""
+        return self._socket_path is not None or self._url is not None
+
+    def _connect(self, timeout: float) -> "http.client.HTTPConnection":
+        import http.client
+        from urllib.parse import urlsplit
+
+        if self._url is not None:
+            parts = urlsplit(self._url)
+            if parts.scheme != "http" or not parts.hostname:
+                raise TtmemBadRequest(f"'{self._url}': must be an address such as http://127.0.0.1:9479")
+            return http.client.HTTPConnection(parts.hostname, parts.port or 9479, timeout=timeout)
+        paths = [self._socket_path] if self._socket_path else [f"{each}/api.sock" for each in runtime_directories()]
+        for path in paths:
+            try:
+                return connection_to_socket(path, timeout)
+            except (FileNotFoundError, NotADirectoryError, ConnectionRefusedError):
+                continue
+            except PermissionError:
+                raise TtmemNotPermitted(f"{path} is closed to this user: ask the administrator for access to it") from None
+        raise NoDaemon(", ".join(paths))
+
+    def _respond(self, connection: "http.client.HTTPConnection", target: str, headers: Mapping[str, str]) -> "http.client.HTTPResponse":
+        all_headers = dict(headers)
+        if self._token:
+            all_headers["Authorization"] = f"Bearer {self._token}"
+        connection.request("GET", target, headers=all_headers)
+        return connection.getresponse()
+
+    def get(self, target: str, timeout: float) -> Any:
+        """The document at an address such as `/v1/status?scan=false`."""
+        import http.client
+
+        connection = self._connect(timeout)
+        try:
+            response = self._respond(connection, target, {})
+            body = response.read()
+        except TimeoutError:
+            raise TtmemTimeout(f"the daemon gave no answer to {target} within {timeout} s: 'ttmem self' shows whether it keeps up") from None
+        except (OSError, http.client.HTTPException) as error:
+            raise self._gone(error) from error
+        finally:
+            connection.close()
+        if response.status != 200:
+            raise _refusal(response.status, body, target)
+        return json.loads(body)
+
+    def stream(self, target: str, timeout: float) -> Iterator[tuple[str, Any]]:
+        """Messages of a stream: their event and document. The daemon sends a comment every 10 s, so a timeout means that it hangs."""
+        import http.client
+
+        connection = self._connect(timeout)
+        try:
+            response = self._respond(connection, target, {"Accept": "text/event-stream"})
+            if response.status != 200:
+                raise _refusal(response.status, response.read(), target)
+            event, data = "message", ""
+            while line := response.readline():
+                name, _, value = line.decode().rstrip("\r\n").partition(":")
+                value = value.removeprefix(" ")
+                if name == "event":
+                    event = value
+                elif name == "data":
+                    data += value
+                elif not name and not value and data and line in (b"\n", b"\r\n"):
+                    yield event, json.loads(data)
+                    event, data = "message", ""
+        except TimeoutError:
+            raise TtmemTimeout(f"the stream of the daemon was silent for {timeout} s") from None
+        except (OSError, http.client.HTTPException) as error:
+            raise self._gone(error) from error
+        finally:
+            connection.close()
+        raise TtmemNotRunning("the daemon ended the stream: it was stopped, or this reader was too slow; ask again")
+
+    def _gone(self, error: Exception) -> TtmemError:
+        where = self._url or self._socket_path or "its socket"
+        return TtmemNotRunning(f"the daemon at {where} broke off ({error}); start it with 'systemctl start ttmemd'")
+
+
+def _refusal(status: int, body: bytes, target: str) -> TtmemError:
+    try:
+        text = json.loads(body)["error"]
+    except (ValueError, KeyError, TypeError):
+        text = f"the daemon answered {status} to {target}"
+    if status == 404 and "address" in str(text):
+        return TtmemNotSupported(f"the daemon does not know {target.partition('?')[0]}: {text}")
+    return _ERRORS.get(status, TtmemError)(str(text))
+
+
+class Program:
+    """The `ttmem` program, which reads the host directly."""
+
+    def __init__(self, path: str | None) -> None:
+        self._path = path
+
+    def run(self, arguments: list[str], timeout: float, answers: tuple[int, ...] = (0,)) -> Any:
+        """The document that it prints; `answers` are the exit codes with a document."""
+        import shutil
+        import subprocess
+
+        path = self._path or os.environ.get("TTMEM_PROGRAM") or shutil.which("ttmem")
+        if path is None:
+            raise TtmemNotRunning(
+                "no daemon answers at " + ", ".join(runtime_directories()) + ", and the program 'ttmem' is not in PATH: "
+                "install the package ttmem, or start the daemon with 'systemctl start ttmemd'"
+            )
+        # A preloaded observer belongs to the user's program, not to ttmem's own.
+        environment = {name: value for name, value in os.environ.items() if name not in ("LD_PRELOAD", "TT_ALLOC_TRACKING_ENABLED")}
+        try:
+            done = subprocess.run(
+                [path, *arguments, "--json"], capture_output=True, timeout=timeout, stdin=subprocess.DEVNULL, env=environment, check=False
+            )
+        except subprocess.TimeoutExpired:
+            raise TtmemTimeout(f"'ttmem {' '.join(arguments)}' took longer than {timeout} s") from None
+        except OSError as error:
+            raise TtmemNotRunning(f"{path} can't be run: {error.strerror}; set TTMEM_PROGRAM to the path of 'ttmem'") from error
+        if done.returncode in answers and done.stdout:
+            return json.loads(done.stdout)
+        text = done.stderr.decode(errors="replace").strip().removeprefix("ttmem: ") or f"it ended with {done.returncode}"
+        raise (TtmemBadRequest if done.returncode == 2 else TtmemNotFound if "no device" in text else TtmemError)(text)

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "observer/user_scopes.hpp"
+
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+namespace ttmem::observer {
+
+namespace {
+
+constexpr size_t kMostNameBytes = 1024;  // the client cuts names before that
+constexpr uint32_t kMostWaiting = 256;   // the client knows fewer scopes inside each other
+
+// The name follows it.
+struct WaitingScope {
+    WaitingScope* outer;
+};
+
+char* name_of(WaitingScope* scope) { return reinterpret_cast<char*>(scope + 1); }
+
+struct ThreadScopes {
+    const Observation* observation;  // null before the first call of the runtime on this thread
+    WaitingScope* innermost;
+    uint32_t waiting;
+    uint32_t too_many;  // innermost ones that found no room
+};
+
+__thread ThreadScopes scopes;
+
+WaitingScope* new_scope(const char* name) {
+    const size_t length = strnlen(name, kMostNameBytes);
+    auto* const scope = static_cast<WaitingScope*>(malloc(sizeof(WaitingScope) + length + 1));
+    if (scope != nullptr) {
+        memcpy(name_of(scope), name, length);
+        name_of(scope)[length] = '\0';
+    }
+    return scope;
+}
+
+// The outermost first.
+void report(const Observation& observation, WaitingScope* innermost) {
+    WaitingScope* outermost = nullptr;
+    while (innermost != nullptr) {
+        WaitingScope* const outer = innermost->outer;
+        innermost->outer = outermost;
+        outermost = innermost;
+        innermost = outer;
+    }
+    while (outermost != nullptr) {
+        WaitingScope* const inner = outermost->outer;
+        if (observation.enter_scope != nullptr) {
+            observation.enter_scope(name_of(outermost));
+        }
+        free(outermost);
+        outermost = inner;
+    }
+}
+
+}  // namespace
+
+void push_user_scope(const char* name) {
+    const char* const known = name != nullptr ? name : "";
+    if (scopes.observation != nullptr) {
+        if (scopes.observation->enter_scope != nullptr) {
+            scopes.observation->enter_scope(known);
+        }
+        return;
+    }
+    WaitingScope* const scope =
+        scopes.waiting < kMostWaiting && scopes.too_many == 0 ? new_scope(known) : nullptr;
+    if (scope == nullptr) {
+        ++scopes.too_many;
+        return;
+    }
+    scope->outer = scopes.innermost;
+    scopes.innermost = scope;
+    ++scopes.waiting;
+}
+
+void pop_user_scope() {
+    if (scopes.too_many != 0) {
+        --scopes.too_many;
+    } else if (scopes.innermost != nullptr) {
+        WaitingScope* const scope = scopes.innermost;
+        scopes.innermost = scope->outer;
+        --scopes.waiting;
+        free(scope);
+    } else if (scopes.observation != nullptr && scopes.observation->leave_scope != nullptr) {
+        scopes.observation->leave_scope();
+    }
+}
+
+bool are_scopes_reported() { return scopes.observation != nullptr; }
+
+void report_user_scopes(const Observation& observation) {
+    WaitingScope* const innermost = scopes.innermost;
+    scopes.innermost = nullptr;
+    scopes.waiting = 0;
+    scopes.observation = &observation;
+    report(observation, innermost);
+}
+
+}  // namespace ttmem::observer

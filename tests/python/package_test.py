@@ -1,0 +1,76 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The wheel and the Debian package: complete, reproducible, light to import, and with the plugin of pytest registered."""
+
+import filecmp
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+import zipfile
+
+from harness.programs import ROOT, clean_environment
+from harness.waiting import TIMEOUT
+
+
+def output_of(*command: str, **environment: str) -> str:
+    done = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT, cwd="/",
+                          env=clean_environment("PYTHONPATH", PYTHONDONTWRITEBYTECODE="1", **environment))
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+class Packages(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory(prefix="ttmem-packages-")
+        cls.addClassCleanup(cls.folder.cleanup)
+        cls.made = [cls.build(name) for name in ("first", "second")]
+        cls.wheel, cls.debian = cls.made[0]
+        cls.root = os.path.join(cls.folder.name, "root")
+        output_of("dpkg-deb", "-x", cls.debian, cls.root)
+        cls.installed = os.path.join(cls.root, "usr/lib/python3/dist-packages")
+
+    @classmethod
+    def build(cls, name: str) -> list[str]:
+        return output_of(os.path.join(ROOT, "packaging/python/build"), os.path.join(cls.folder.name, name)).split()
+
+    def sources(self) -> set[str]:
+        return {name for name in os.listdir(os.path.join(ROOT, "python/ttmem")) if name.endswith(".py") or name == "py.typed"}
+
+    def test_the_wheel_is_pure_and_complete(self):
+        self.assertRegex(os.path.basename(self.wheel), r"^ttmem-[\d.]+-py3-none-any\.whl$")
+        with zipfile.ZipFile(self.wheel) as archive:
+            names = archive.namelist()
+            metadata = archive.read(next(name for name in names if name.endswith("METADATA"))).decode()
+        self.assertEqual({name.removeprefix("ttmem/") for name in names if name.startswith("ttmem/")}, self.sources())
+        self.assertIn("Requires-Python: >=3.10", metadata)
+        self.assertEqual([line for line in metadata.splitlines() if line.startswith("Requires-Dist") and "extra ==" not in line], [])
+
+    def test_the_debian_package_is_complete(self):
+        self.assertEqual(set(os.listdir(os.path.join(self.installed, "ttmem"))), self.sources())
+        fields = output_of("dpkg-deb", "-f", self.debian, "Package", "Architecture", "Depends")
+        self.assertEqual(fields, "Package: python3-ttmem\nArchitecture: all\nDepends: python3 (>= 3.10)\n")
+        self.assertTrue(os.path.exists(os.path.join(self.root, "usr/share/doc/python3-ttmem/copyright")))
+
+    def test_the_same_source_gives_the_same_packages(self):
+        for first, second in zip(*self.made):
+            self.assertTrue(filecmp.cmp(first, second, shallow=False), first)
+
+    def test_pytest_finds_the_plugin(self):
+        text = output_of(sys.executable, "-m", "pytest", "--help", PYTHONPATH=self.installed)
+        for option in ("--ttmem", "--ttmem-report", "--ttmem-html", "--ttmem-fail-on-leak", "--ttmem-fail-on-increase"):
+            self.assertIn(option, text)
+
+    def test_importing_it_loads_nothing_large(self):
+        code = "import sys; before = set(sys.modules); import ttmem; print(*sorted(set(sys.modules) - before))"
+        loaded = set(output_of(sys.executable, "-c", code, PYTHONPATH=self.installed).split())
+        self.assertIn("ttmem._client", loaded)
+        large = {"asyncio", "dataclasses", "email", "http.client", "inspect", "logging", "pandas", "pickle", "pytest", "shutil", "socket",
+                 "ssl", "subprocess", "tempfile", "urllib.parse"}
+        self.assertEqual(loaded & large, set())
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

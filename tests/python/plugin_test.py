@@ -1,0 +1,153 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The plugin of pytest, on tests of the simulated runtime as 'ttmem run -- pytest' runs them."""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import textwrap
+
+from harness.python_package import script_environment
+from harness.test_case import TestCase, main
+from harness.waiting import TIMEOUT
+
+BEGIN = """
+import pytest, ttmem
+from simulated_runtime import L1, Device, OutOfMemory
+kept = []
+
+@pytest.fixture
+def device():
+    with Device() as device:
+        yield device
+    kept.clear()
+"""
+
+
+class PluginCase(TestCase):
+    def setUp(self):
+        super().setUp()
+        folder = tempfile.TemporaryDirectory(prefix="ttmem-pytest-")
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+
+    def path(self, name: str) -> str:
+        return os.path.join(self.folder, name)
+
+    def pytest(self, tests: str, *options: str, **environment: str) -> tuple[int, str]:
+        with open(self.path("test_model.py"), "w", encoding="utf-8") as file:
+            file.write(BEGIN + textwrap.dedent(tests))
+        # As an installed package registers it, and nothing else that this machine has.
+        command = [sys.executable, "-m", "pytest", "-p", "ttmem.pytest_plugin", *options, "test_model.py"]
+        done = subprocess.run(command, cwd=self.folder, capture_output=True, text=True, timeout=TIMEOUT,
+                              env=script_environment(self.directory.path, **{"observed": True, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"} | environment))
+        return done.returncode, done.stdout + done.stderr
+
+    def assert_outcome(self, output: str, **counts: int):
+        last = output.strip().splitlines()[-1]
+        for outcome, count in counts.items():
+            self.assertIn(f"{count} {outcome}", last, output)
+
+
+class Leaks(PluginCase):
+    TESTS = """
+        @pytest.mark.limit_device_leaks()
+        def test_leaks(device):
+            with ttmem.scope("kv_cache"):
+                kept.append(device.allocate(1 << 20))
+
+        @pytest.mark.limit_device_leaks(bytes="2 MiB")
+        def test_may_leave_a_little(device):
+            kept.append(device.allocate(1 << 20))
+
+        @pytest.mark.limit_device_leaks()
+        def test_frees(device):
+            device.allocate(1 << 20).free()
+
+        def test_has_no_marker(device):
+            kept.append(device.allocate(1 << 20))
+    """
+
+    def test_a_marker_finds_what_the_body_left_before_the_device_closes(self):
+        code, output = self.pytest(self.TESTS)
+        self.assertEqual(code, 1, output)
+        self.assert_outcome(output, failed=1, passed=3)
+        self.assertRegex(output, r"device memory: the test left 1\.0 MiB \(\d+ B\) of dram on device 0, and may leave 0 B")
+        self.assertIn("kv_cache", output)
+
+    def test_an_option_asks_for_it_everywhere(self):
+        code, output = self.pytest(self.TESTS, "--ttmem-fail-on-leak", "-k", "marker or frees")
+        self.assertEqual(code, 1)
+        self.assert_outcome(output, failed=1, passed=1)
+
+    def test_with_a_daemon_and_with_several_processes(self):
+        self.daemon()
+        code, output = self.pytest(self.TESTS, "--ttmem", "-p", "xdist", "-n", "2", "--ttmem-report", "report.json")
+        self.assert_outcome(output, failed=1, passed=3)
+        self.assertIn("PEAK DRAM", output)
+        with open(self.path("report.json"), encoding="utf-8") as file:
+            report = json.load(file)
+        self.assertEqual(len(report["tests"]), 4)
+        left = {each["test"].split("::")[1]: each["leaked"] for each in report["tests"]}
+        self.assertEqual([row["name"] for row in left["test_leaks"]], ["kv_cache"])
+        self.assertEqual(left["test_frees"], [])
+
+    def test_a_test_that_fails_by_itself_keeps_its_own_reason(self):
+        code, output = self.pytest("""
+            @pytest.mark.limit_device_leaks()
+            def test_broken(device):
+                kept.append(device.allocate(1 << 20))
+                assert 1 == 2
+        """)
+        self.assertIn("assert 1 == 2", output)
+        self.assertNotIn("may leave", output)
+
+
+class Untracked(PluginCase):
+    def test_a_limit_that_cannot_be_checked_fails(self):
+        code, output = self.pytest("""
+            @pytest.mark.limit_device_leaks()
+            def test_on_the_host(): pass
+
+            def test_without_a_marker(): pass
+        """, "--ttmem", TT_ALLOC_TRACKING_ENABLED="0")
+        self.assert_outcome(output, failed=1, passed=1)
+        self.assertIn("can't be checked: nothing in this process reports to ttmem", output)
+        self.assertIn("nothing was tracked: run 'ttmem run -- pytest ...'", output)
+
+    def test_without_options_and_markers_nothing_is_measured(self):
+        code, output = self.pytest("def test_a(): pass", TTMEM_PROGRAM="/nonexistent")
+        self.assertEqual(code, 0, output)
+
+
+class Failures(PluginCase):
+    def test_a_failure_shows_its_card(self):
+        code, output = self.pytest("""
+            def test_too_big(device):
+                with ttmem.scope("weights"):
+                    device.allocate(1 << 40)
+        """, "--ttmem")
+        self.assertEqual(code, 1)
+        self.assertRegex(output, r"what failed:\s+AGE +PID +TYPE +VERDICT")
+        self.assertIn("too big", output)
+        self.assertIn("weights", output)
+
+    def test_headroom_is_checked_at_the_end_of_the_body(self):
+        code, output = self.pytest("""
+            @pytest.mark.device_headroom("64 KiB")
+            def test_narrow(device):
+                device.run("conv2d", [1 << 20], cores=(2, 2))
+                kept.append(device.allocate(20 << 20, L1))
+
+            @pytest.mark.device_headroom("64 KiB")
+            def test_wide(device):
+                device.run("conv2d", [1 << 16], cores=(2, 2))
+        """)
+        self.assert_outcome(output, failed=1, passed=1)
+        self.assertRegex(output, r"the headroom of L1 on device 0 is .* below 64.0 KiB")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,255 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Every question of the Python package has the figures of 'ttmem --json', with and without a daemon."""
+
+import os
+import pickle
+import threading
+import unittest
+
+import harness.python_package  # makes the package importable
+from harness.programs import read_file
+from harness.test_case import TestCase, main
+from harness.waiting import wait_until
+
+import ttmem
+
+# What differs between two answers to the same question.
+CHANGING = {"time_ns", "age_ns", "oldest_age_ns", "events", "rss", "telemetry", "source", "uptime_ns", "peaked_ns"}
+
+SCENARIOS = [("leak", "step 3", ()), ("cb-clash", "clash", ()), ("oom-dram", None, ()), ("programs", None, ()),
+             ("transformer-dp4", None, ())]  # fmt: skip
+
+
+def steady(value):
+    """Without what changes from one reading to the next."""
+    if isinstance(value, dict):
+        return {name: steady(each) for name, each in value.items() if name not in CHANGING}
+    return [steady(each) for each in value] if isinstance(value, list) else value
+
+
+class Package(TestCase):
+    def setUp(self):
+        super().setUp()
+        for name, value in (("TTMEM_RUNTIME_DIR", self.directory.path), ("XDG_STATE_HOME", self.state_directory)):
+            os.environ[name] = value
+
+    def assert_same(self, view: ttmem.View, *command: str):
+        self.assertEqual(steady(view.to_dict()), steady(self.json_of(*command)), command)
+
+
+class Figures(Package):
+    def test_every_question_has_the_figures_of_the_program(self):
+        self.check_all("daemon")
+
+    def test_without_a_daemon_too(self):
+        self.check_all("direct")
+
+    def check_all(self, source: str):
+        if source == "daemon":
+            self.daemon()
+        for scenario, step, arguments in SCENARIOS:
+            simulator = self.simulator(scenario, *arguments)
+            if step is not None:
+                simulator.go_to(step)
+            else:
+                for _ in range(3):
+                    simulator.next()
+            with self.subTest(scenario=scenario, step=simulator.step):
+                self.assertEqual(ttmem.status().source, source)
+                self.check(simulator.pid)
+            simulator.close()
+
+    def check(self, pid: int):
+        device = ttmem.processes(pid=pid).processes[0].devices[0].id
+        d = str(device)
+        self.assert_same(ttmem.status(), "status")
+        processes = self.json_of("ps")["processes"]
+        self.assertEqual(steady(ttmem.processes().processes.to_list()), steady(processes))
+        self.assertEqual(ttmem.processes(pid=pid).processes[0].pid, pid)
+        self.assert_same(ttmem.allocations(), "allocations", "--limit", "0")
+        self.assert_same(ttmem.allocations(kind=["dram", "l1"], device=[device]), "allocations", "--limit", "0", "--kind", "dram,l1",
+                         "-d", d)
+        self.assert_same(ttmem.allocations(group_by="scope"), "allocations", "--limit", "0", "--group-by", "scope")
+        self.assert_same(ttmem.why(), "why")
+        self.assert_same(ttmem.map(device), "map", "-d", d, "--limit", "0")
+        self.assert_same(ttmem.cores(device), "cores", "-d", d, "--limit", "0")
+        self.assert_same(ttmem.programs(), "programs", "--limit", "0")
+        self.assert_same(ttmem.peak(device=device, kind="dram"), "peak", "-d", d, "--kind", "dram", "--limit", "0")
+        self.assert_same(ttmem.fit(device, "1 MiB"), "fit", "-d", d, "1MiB")
+
+    def test_a_request_that_does_not_fit_is_an_answer(self):
+        self.simulator_at("leak", "open")
+        self.assertEqual(ttmem.fit(0, "1TiB").answer, "does not fit")
+        self.assertEqual(ttmem.fit(0, shape=(1, 1, 4096, 4096)).answer, "fits")
+
+    def test_questions_of_the_daemon(self):
+        self.daemon()
+        simulator = self.simulator_at("leak", "step 2")
+        self.assertEqual(ttmem.ask("health").status, "ok")
+        self.assertIn(simulator.pid, {event.pid for event in ttmem.events().events})
+        self.assertEqual(ttmem.growth().schema, 1)
+        self.assertEqual(ttmem.history(device=0).schema, 1)
+        simulator.kill()
+        wait_until(lambda: simulator.pid in [each.process.pid for each in ttmem.post_mortems().post_mortems], "no post-mortem")
+        self.assertEqual(ttmem.post_mortems(pid=simulator.pid).post_mortem.summary.process.pid, simulator.pid)
+
+    def test_a_list_of_several_pages_is_put_together(self):
+        self.daemon()
+        self.simulator_at("leak", "step 5")
+        everything = ttmem.allocations()
+        self.assertEqual(everything.total, len(everything.allocations))
+        two = ttmem.allocations(limit=2)
+        self.assertEqual((len(two.allocations), two.left_out), (2, everything.total - 2))
+        self.assertIsNotNone(two.next)
+
+
+class Documents(Package):
+    def test_fields_are_attributes_and_keys(self):
+        self.simulator_at("leak", "step 1")
+        status = ttmem.status()
+        self.assertEqual(status.devices[0].memory["dram"].used, status["devices"][0]["memory"]["dram"]["used"])
+        self.assertGreater(status.devices[0].memory.dram.used, 0)
+        with self.assertRaisesRegex(AttributeError, "no field 'device'; the fields are .*devices"):
+            status.device
+        with self.assertRaises(AttributeError):
+            status.exact = True
+        self.assertEqual(pickle.loads(pickle.dumps(status)), status)
+        self.assertEqual(len({status, status}), 1)
+        self.assertIn("devices", dir(status))
+
+    def test_a_field_that_is_new_is_there(self):
+        self.assertEqual(ttmem.Document({"a": {"b": [{"c": 1}]}}).a.b[0].c, 1)
+
+    def test_answers_print_as_tables_and_as_html(self):
+        self.simulator_at("cb-clash", "clash")
+        for view in (ttmem.status(), ttmem.allocations(), ttmem.why(), ttmem.map(0), ttmem.processes(), ttmem.cores(0),
+                     ttmem.allocations(group_by="name"), ttmem.fit(0, 1024), ttmem.programs()):
+            text, html = repr(view), view._repr_html_()
+            self.assertGreater(len(text.splitlines()), 1)
+            self.assertTrue(html.startswith("<table") or "<table" in html, html)
+            self.assertNotIn("<script", html)
+            self.assertNotIn("http", html)
+        self.assertIn("decoder.0/activation", repr(ttmem.allocations()))
+
+    def test_names_of_others_are_harmless(self):
+        view = ttmem.View({"host": "h", "allocations": [{"pid": 1, "devices": [0], "kind": "dram", "address": 1, "used": 2, "requested": 2,
+                                                         "age_ns": 1, "name": "<script>\x1b[2J"}]})
+        self.assertNotIn("<script>", view._repr_html_())
+        self.assertNotIn("\x1b", repr(view))
+
+    def test_lists_become_pandas_frames(self):
+        self.simulator_at("leak", "step 1")
+        frame = ttmem.status().to_pandas()
+        self.assertEqual(frame["memory.dram.used"][0], ttmem.status().devices[0].memory.dram.used)
+        self.assertEqual(len(ttmem.allocations().to_pandas()), len(ttmem.allocations().allocations))
+
+    def test_two_answers_can_be_compared(self):
+        simulator = self.simulator_at("leak", "step 1")
+        before = ttmem.allocations(pid=simulator.pid)
+        simulator.go_to("step 3")
+        rows = ttmem.diff(before, ttmem.allocations(pid=simulator.pid))
+        self.assertEqual([(row.name, row.count_now - row.count_before) for row in rows], [("decoder.2/attention_mask", 2)])
+        self.assertEqual(rows[0].grown, rows[0].now - rows[0].before)
+
+
+class Watch(Package):
+    def test_the_stream_follows_changes(self):
+        self.daemon()
+        simulator = self.simulator_at("leak", "open")
+        stream = ttmem.watch(interval=0.01)
+        first = next(stream)
+        self.assertEqual(first.devices[0].memory.dram.used, 0)
+        simulator.go_to("step 1")
+        wanted = ttmem.status().devices[0].memory.dram.used
+        self.assertTrue(any(view.devices[0].memory.dram.used == wanted for view in stream))
+        simulator.kill()
+        self.assertTrue(any(len(view.processes) == 0 for view in stream))
+
+    def test_without_a_daemon_it_reads_again(self):
+        simulator = self.simulator_at("leak", "step 1")
+        stream = ttmem.watch(interval=0.01)
+        self.assertEqual([next(stream).processes[0].pid for _ in range(2)], [simulator.pid] * 2)
+
+    def test_events_can_be_followed(self):
+        self.daemon()
+        simulator = self.simulator_at("leak", "open")
+        stream = ttmem.follow_events(pid=simulator.pid, since=0)
+        simulator.go_to("step 1")
+        self.assertTrue(any(event.get("what") == "allocation" for event in stream))
+
+
+class Errors(Package):
+    def test_errors_name_the_way_out(self):
+        with self.assertRaisesRegex(ttmem.TtmemNotRunning, "history needs the daemon.*systemctl start ttmemd"):
+            ttmem.history()
+        with self.assertRaisesRegex(ttmem.TtmemNotRunning, "no daemon answers at .*start it with"):
+            ttmem.Client(socket=os.path.join(self.directory.path, "api.sock")).status()
+        with self.assertRaisesRegex(ttmem.TtmemNotRunning, "can't be run"):
+            ttmem.Client(program="/nonexistent/ttmem").status()
+        for call in (lambda: ttmem.allocations(kind="ram"), lambda: ttmem.allocations(limit=-1), lambda: ttmem.fit(0, "1 XB")):
+            self.assertRaises(ttmem.TtmemBadRequest, call)
+        with self.assertRaisesRegex(ttmem.TtmemNotRunning, "'since' of allocations needs the daemon"):
+            ttmem.allocations(since=1)
+
+    def test_errors_of_the_daemon(self):
+        self.daemon()
+        self.assertRaises(ttmem.TtmemBadRequest, ttmem.allocations, kind="ram")
+        self.assertRaises(ttmem.TtmemNotFound, ttmem.map, 99)
+        self.assertRaises(ttmem.TtmemNotSupported, ttmem.ask, "unheard-of")
+        self.assertTrue(issubclass(ttmem.TtmemNotPermitted, PermissionError))
+
+    def test_a_daemon_that_hangs_costs_the_timeout_only(self):
+        import socket
+
+        with socket.socket(socket.AF_UNIX) as silent:
+            silent.bind(os.path.join(self.directory.path, "api.sock"))
+            silent.listen()
+            with self.assertRaisesRegex(ttmem.TtmemTimeout, "no answer to /v1/status within 0.05 s"):
+                ttmem.Client(timeout=0.05).status()
+            with self.assertRaises(ttmem.TtmemTimeout):
+                next(ttmem.watch(timeout=0.05))
+
+    def test_every_public_name_is_documented(self):
+        text = read_file("docs", "PYTHON.md")
+        self.assertEqual([name for name in ttmem.__all__ if name not in text], [])
+
+    def test_the_version_is_that_of_the_programs(self):
+        self.assertEqual(self.output_of("--version").split()[1], ttmem.__version__)
+
+
+class Sizes(unittest.TestCase):
+    def test_sizes_are_those_of_the_command_line(self):
+        for text, size in (("1 GB", 10**9), ("1 GiB", 2**30), ("1G", 2**30), ("512M", 512 << 20), ("4096", 4096), (7, 7), ("3 B", 3),
+                           ("2KB", 2000), ("2TiB", 2 << 40)):
+            self.assertEqual(ttmem.parse_size(text), size, text)
+        for text in ("", "GiB", "1.5 GiB", "-1", -1, "1 XB", "1iB", True, "1BB"):
+            self.assertRaises(ttmem.TtmemBadRequest, ttmem.parse_size, text)
+        self.assertEqual([ttmem.format_size(size) for size in (0, 999, 1536, 12872318208, -2048, None)],
+                         ["0 B", "999 B", "1.5 KiB", "12.0 GiB", "-2.0 KiB", "unknown"])
+
+
+class Importing(Package):
+    def test_threads_ask_at_the_same_time(self):
+        self.daemon()
+        simulator = self.simulator_at("leak", "step 1")
+        found = []
+        threads = [threading.Thread(target=lambda: found.append(ttmem.status().processes[0].pid)) for _ in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(found, [simulator.pid] * 8)
+
+    def test_a_forked_child_asks_too(self):
+        self.daemon()
+        simulator = self.simulator_at("leak", "step 1")
+        ttmem.status()
+        child = os.fork()
+        if child == 0:
+            os._exit(0 if ttmem.status().processes[0].pid == simulator.pid else 1)
+        self.assertEqual(os.waitpid(child, 0)[1], 0)
+
+
+if __name__ == "__main__":
+    main()
