@@ -189,17 +189,25 @@ private:
             return classic;
         }
         if (!options_.listen) {
+            set_page_address(base::error(Error::Code::gone, "its option 'listen' is \"none\""));
             return {};
         }
         const auto port = server_.listen_tcp(options_.listen->host, options_.listen->port);
         if (port) {
-            where_ = " and on http://" + ListenAddress{options_.listen->host, *port}.text();
+            const std::string address = ListenAddress{options_.listen->host, *port}.text();
+            where_ = " and on http://" + address;
+            set_page_address(address);
         } else if (port.error().code == Error::Code::refused && !options_.is_listen_explicit) {
             report_error("not listening on TCP: " + port.error().text);
+            set_page_address(tl::unexpected(port.error()));
         } else {
             return tl::unexpected(port.error());
         }
         return {};
+    }
+
+    void set_page_address(base::Expected<std::string> tcp) {
+        api_.set_page_address({directory_.api_socket().string(), std::move(tcp)});
     }
 
     // The daemon works without the classic wire if another server has its socket, or if the default path cannot be used.

@@ -43,7 +43,7 @@ def tracked_files(root: Path) -> list[Path]:
         names = [os.fsdecode(name) for name in listing.stdout.split(b"\0") if name]
     else:
         names = [str(path.relative_to(root)) for path in root.rglob("*")
-                 if path.relative_to(root).parts[0] not in ("build", ".git")]
+                 if path.relative_to(root).parts[0] not in ("build", ".git") and "node_modules" not in path.parts]
     return [Path(name) for name in sorted(names) if (root / name).is_file() or (root / name).is_symlink()]
 
 

@@ -9,6 +9,7 @@
 #include "base/nearest.hpp"
 #include "base/text.hpp"
 #include "daemon/api/metrics.hpp"
+#include "daemon/page/page.hpp"
 #include "view/json/json.hpp"
 #include "view/questions/questions.hpp"
 #include "view/questions/routes.hpp"
@@ -102,6 +103,7 @@ void Api::add_routes() {
     };
     add("/v1/health", &Api::send_health);
     view::Questions::for_each([this]<class Question>() { add_question<Question>(); });
+    add("/v1/page", &Api::send_page_token);
     add("/v1/stream", &Api::stream_view);
     add("/metrics", &Api::send_metrics);
     assert(std::none_of(routes_.begin(), routes_.end(), [this](const Route& one) {
@@ -156,15 +158,29 @@ Response Api::no_such_address(const std::string& path) const {
 }
 
 void Api::handle(http::Request request, const std::shared_ptr<http::Responder>& responder) {
+    const Route* const route = find_route(request.target);
+    if (route == nullptr) {
+        if (auto page = page_response(request)) {
+            return responder->send(std::move(*page));
+        }
+    }
+    if (request.browser.is_foreign) {
+        return responder->send(Response::error(403, "links of other sites may open the page, not its data"));
+    }
+    const bool is_on_socket = request.caller.is_local;
+    if (const auto owner = page_tokens_.owner_of(request.caller.bearer_token, segment::monotonic_now())) {
+        request.caller = *owner;
+    }
     const auto permissions = Permissions::of(request.caller, dependencies_.rules);
     if (!permissions) {
         return responder->send(Response::error(401, permissions.error().text));
     }
-    const Route* const route = find_route(request.target);
     if (route == nullptr) {
         return responder->send(no_such_address(request.target.path));
     }
-    route->handle({std::move(request.target), std::move(request.last_event_id), *permissions}, responder);
+    route->handle({std::move(request.target), std::move(request.last_event_id), *permissions,
+                   std::move(request.caller), is_on_socket},
+                  responder);
 }
 
 template <class Question>
@@ -211,6 +227,35 @@ void Api::send_health(const AuthorizedRequest& request, const SharedResponder& r
                                            {"uptime_ns", segment::monotonic_now() - dependencies_.started_ns}}
                         .dump() +
                     "\n";
+    responder->send(std::move(response));
+}
+
+// Only the kernel can say whose token it shall be.
+void Api::send_page_token(const AuthorizedRequest& request, const SharedResponder& responder) {
+    if (const auto query = UrlForm<view::HealthQuery>::read(request.target.query); !query) {
+        return responder->send(refusal(query.error()));
+    }
+    if (!request.is_on_socket) {
+        return responder->send(
+            Response::error(403, "tokens of the page are given on the Unix socket ('ttmem web')"));
+    }
+    const auto token = page_tokens_.issue(request.caller, segment::monotonic_now());
+    if (!token) {
+        return responder->send(refusal(token.error()));
+    }
+    Response response;
+    nlohmann::ordered_json body{{"token", *token},
+                                {"valid_s", std::chrono::seconds(PageTokens::kLifetime).count()},
+                                {"built", !page_assets().empty()},
+                                {"socket", page_address_.socket},
+                                {"address", nullptr},
+                                {"no_address", nullptr}};
+    if (page_address_.tcp) {
+        body["address"] = *page_address_.tcp;
+    } else {
+        body["no_address"] = page_address_.tcp.error().text;
+    }
+    response.body = body.dump() + "\n";
     responder->send(std::move(response));
 }
 

@@ -13,6 +13,7 @@
 
 #include "daemon/api/daemon_host.hpp"
 #include "daemon/api/event_stream.hpp"
+#include "daemon/api/page_tokens.hpp"
 #include "daemon/api/permissions.hpp"
 #include "daemon/api/view_stream.hpp"
 #include "daemon/http/message.hpp"
@@ -33,6 +34,13 @@ class Api {
 public:
     explicit Api(ApiDependencies dependencies);
 
+    // Where the page is: the Unix socket, and the address on TCP or why there is none. Before the first request.
+    struct PageAddress {
+        std::string socket;
+        base::Expected<std::string> tcp;
+    };
+    void set_page_address(PageAddress address) { page_address_ = std::move(address); }
+
     // On the loop.
     void handle(http::Request request, const std::shared_ptr<http::Responder>& responder);
     void stop();
@@ -43,6 +51,8 @@ private:
         http::RequestTarget target;
         std::string last_event_id;
         Permissions permissions;
+        http::Caller caller;        // of a token: its user
+        bool is_on_socket = false;  // the kernel says who it is
     };
     using SharedResponder = std::shared_ptr<http::Responder>;
 
@@ -62,6 +72,7 @@ private:
     template <class Question>
     void answer(const AuthorizedRequest& request, const SharedResponder& responder);
     void send_health(const AuthorizedRequest& request, const SharedResponder& responder) const;
+    void send_page_token(const AuthorizedRequest& request, const SharedResponder& responder);
     void send_metrics(const AuthorizedRequest& request, const SharedResponder& responder) const;
     void stream_view(const AuthorizedRequest& request, const SharedResponder& responder);
 
@@ -69,6 +80,8 @@ private:
 
     ApiDependencies dependencies_;
     std::vector<Route> routes_;
+    PageTokens page_tokens_;
+    PageAddress page_address_{"", ""};
     ViewStream view_stream_;
     EventStream event_stream_;
 };

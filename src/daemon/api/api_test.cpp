@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "census/segment_test_support.hpp"
+#include "daemon/page/assets.hpp"
 #include "daemon/watch/history_thread.hpp"
 #include "view/json/json.hpp"
 #include "view/questions/questions.hpp"
@@ -148,7 +149,7 @@ TEST_F(ApiTest, EveryQuestionHasARouteThatRefusesUnknownParameters) {
         const char* const separator = target.find('?') == std::string::npos ? "?" : "&";
         EXPECT_THAT(error(target + separator + "colour=red", 400), HasSubstr("unknown parameter 'colour'"));
     });
-    for (const char* path : {"/v1/health", "/v1/stream", "/metrics"}) {
+    for (const char* path : {"/v1/health", "/v1/page", "/v1/stream", "/metrics"}) {
         EXPECT_THAT(error(std::string(path) + "?colour=red", 400), HasSubstr("unknown parameter 'colour'"));
     }
 }
@@ -265,6 +266,36 @@ TEST_F(ApiTest, AnotherUsersProcessIsDeniedAndNamedWhereItIsLeftOut) {
     EXPECT_EQ(list["allocations"].size(), 0u);
     EXPECT_EQ(list["inexact"][0]["pid"], 7);
     EXPECT_EQ(list["inexact"][0]["code"], "not_listed");
+}
+
+TEST_F(ApiTest, ATokenOfThePageShowsWhatItsUserMaySee) {
+    const auto token_of = [&](const http::Caller& caller) {
+        return json::parse(get("/v1/page", caller).body)["token"].get<std::string>();
+    };
+    const auto with_token = [](const std::string& token) { return http::Caller{false, 0, {}, token}; };
+    EXPECT_EQ(json::parse(get("/v1/allocations", with_token(token_of(kRoot))).body)["allocations"].size(),
+              1u);
+    const http::Caller user = with_token(token_of(kUser));
+    EXPECT_EQ(json::parse(get("/v1/allocations", user).body)["allocations"].size(), 0u);
+    EXPECT_THAT(error("/v1/allocations?pid=7", 403, user), HasSubstr("process 7 belongs to root"));
+    EXPECT_THAT(error("/v1/status", 401, with_token("0123456789abcdef")), HasSubstr("ttmem web"));
+}
+
+TEST_F(ApiTest, TokensOfThePageAreGivenOnTheUnixSocketOnly) {
+    EXPECT_THAT(error("/v1/page", 403, kTcp), HasSubstr("ttmem web"));
+    const std::string token = json::parse(get("/v1/page", kUser).body)["token"];
+    EXPECT_EQ(get("/v1/page", {false, 0, {}, token}).status, 403u) << "a token gives no further one";
+}
+
+TEST_F(ApiTest, ALinkOfAnotherSiteOpensThePageAndNoData) {
+    const auto status = [&](const std::string& target) {
+        auto responder = std::make_shared<TestResponder>();
+        api->handle({*http::parse_target(target), kRoot, "", {true, true, true}}, responder);
+        return responder->response.status;
+    };
+    EXPECT_EQ(status("/v1/status"), 403u);
+    EXPECT_EQ(status("/metrics"), 403u);
+    EXPECT_EQ(status("/chip/0"), page_assets().empty() ? 404u : 200u);
 }
 
 TEST_F(ApiTest, StreamsBeginWithWhatWasAskedFor) {

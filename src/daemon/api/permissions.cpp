@@ -22,16 +22,15 @@ namespace {
 constexpr size_t kShortestToken = 16;
 constexpr char kGroup[] = "ttmem";
 
-// Takes the same time wherever the texts differ, so that the time reveals nothing about the token.
-bool is_same(std::string_view a, std::string_view b) {
+}  // namespace
+
+bool is_same_secret(std::string_view a, std::string_view b) {
     unsigned difference = a.size() == b.size() ? 0 : 1;
     for (size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
         difference |= static_cast<unsigned>(a[i] ^ b[i]) & 0xff;
     }
     return difference == 0;
 }
-
-}  // namespace
 
 std::optional<uint32_t> ttmem_group() {
     std::array<char, 4096> buffer{};
@@ -67,8 +66,10 @@ base::Expected<std::string> read_token(const std::string& path) {
 
 base::Expected<Permissions> Permissions::of(const http::Caller& caller, const AccessRules& rules) {
     if (!caller.bearer_token.empty()) {
-        if (rules.token.empty() || !is_same(caller.bearer_token, rules.token)) {
-            return base::error(Error::Code::refused, "the token is not the daemon's");
+        if (rules.token.empty() || !is_same_secret(caller.bearer_token, rules.token)) {
+            return base::error(
+                Error::Code::refused,
+                "the token is not the daemon's, or has expired ('ttmem web' gets a new one for the page)");
         }
         return Permissions(true, std::nullopt);
     }

@@ -3,11 +3,12 @@
 
 // What an asker may see. Totals are for everybody, because a user who waits for a chip must know which process has it. The details
 // of a process (its allocations, their names, why something failed) are for its user, for root, for members of the group ttmem,
-// and over TCP for askers with the token.
+// and over TCP for askers with the token of the host. The token of a user (page_tokens.hpp) shows what that user may see.
 
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "base/error.hpp"
 #include "daemon/http/message.hpp"
@@ -24,6 +25,9 @@ std::optional<uint32_t> ttmem_group();
 
 // The first line of a file that only its owner may read.
 base::Expected<std::string> read_token(const std::string& path);
+
+// Takes the same time wherever the texts differ, so that the time reveals nothing about the secret.
+bool is_same_secret(std::string_view a, std::string_view b);
 
 class Permissions {
 public:

@@ -8,6 +8,7 @@
 #include <cassert>
 
 #include "daemon/http/host.hpp"
+#include "daemon/http/origin.hpp"
 #include "daemon/http/responder.hpp"
 
 namespace ttmem::daemon::http {
@@ -27,6 +28,8 @@ constexpr size_t kDiscardBuffer = size_t{4} << 10;
 
 // The memory of larger responses goes back to the system.
 constexpr uint64_t kLargeResponse = uint64_t{8} << 20;
+
+std::string_view as_view(beast::string_view text) { return {text.data(), text.size()}; }
 
 }  // namespace
 
@@ -117,11 +120,20 @@ void Connection::on_request() {
         return respond(Response::error(403, "Host '" + std::string(message[field::host]) +
                                                 "' is not accepted (use localhost, 127.0.0.1 or [::1])"));
     }
+    const RequestOrigin origin = origin_of(
+        {as_view(message[field::origin]), as_view(message[field::host]), as_view(message["Sec-Fetch-Site"]),
+         as_view(message["Sec-Fetch-Mode"]), as_view(message["Sec-Fetch-Dest"])});
+    if (origin == RequestOrigin::foreign) {
+        return respond(Response::error(403, "requests of other sites' pages are not accepted"));
+    }
     auto target = parse_target(std::string(message.target()));
     if (!target) {
         return respond(Response::error(400, target.error().text));
     }
     Request request{std::move(*target), caller_, std::string(message["Last-Event-ID"])};
+    request.browser = {as_view(message[field::accept]).find("text/html") != std::string_view::npos,
+                       as_view(message[field::accept_encoding]).find("gzip") != std::string_view::npos,
+                       origin == RequestOrigin::foreign_navigation};
     const std::string authorization(message[field::authorization]);
     if (beast::iequals(authorization.substr(0, 7), "Bearer ")) {
         request.caller.bearer_token = authorization.substr(7);
@@ -171,6 +183,9 @@ void Connection::check_maker() {
 void Connection::respond(Response response) {
     run([&] {
         ResponseHead head = make_head(response.status, response.content_type);
+        for (const auto& [name, value] : response.fields) {
+            head.set(name, value);
+        }
         respond(std::move(head), std::move(response));
     });
 }

@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "daemon/http/query.hpp"
@@ -21,10 +22,18 @@ struct Caller {
     std::string bearer_token;  // as sent; empty if there was none
 };
 
+// What a browser says about a request.
+struct BrowserRequest {
+    bool wants_document = false;  // it navigates, or accepts HTML
+    bool accepts_gzip = false;
+    bool is_foreign = false;  // a link on another site: only the page itself may answer
+};
+
 struct Request {
     RequestTarget target;
     Caller caller;
     std::string last_event_id;  // of a caller that resumes a stream
+    BrowserRequest browser = {};
 };
 
 // Text that several connections may send.
@@ -39,6 +48,8 @@ struct Response {
     std::string content_type = "application/json";
     std::string body;
     Pieces more;  // if set, returns what follows `body`
+    std::vector<std::pair<std::string, std::string>> fields =
+        {};  // further ones of the head, or other values
 
     // {"error": "..."}
     static Response error(unsigned status, const std::string& text);

@@ -17,6 +17,10 @@ ResponseHead make_head(unsigned status, const std::string& content_type) {
     head.set(field::content_type, content_type);
     head.set(field::cache_control, "no-store");
     head.set("X-Content-Type-Options", "nosniff");
+    head.set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'");
+    head.set("Cross-Origin-Opener-Policy", "same-origin");
+    head.set("Cross-Origin-Resource-Policy", "same-origin");
+    head.set("Referrer-Policy", "no-referrer");
     return head;
 }
 

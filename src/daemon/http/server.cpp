@@ -209,7 +209,8 @@ base::Expected<void> Server::listen_unix(const std::filesystem::path& path) {
     if (error || chmod(path.c_str(), 0666) != 0) {
         return failed(error ? error.message() : std::strerror(errno));
     }
-    listeners_->add<LocalProtocol>(std::move(acceptor), false);
+    // A browser may come here too, through ssh -L.
+    listeners_->add<LocalProtocol>(std::move(acceptor), true);
     return {};
 }
 

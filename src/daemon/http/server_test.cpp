@@ -149,7 +149,7 @@ TEST_F(ServerTest, ErrorsAreValidJsonForAnyText) {
     EXPECT_EQ(Response::error(400, "a \"b\" \xff").body, "{\"error\":\"a \\\"b\\\" \xef\xbf\xbd\"}\n");
 }
 
-TEST_F(ServerTest, ALoopbackListenerAcceptsLoopbackHostsOnly) {
+TEST_F(ServerTest, LoopbackAndTheUnixSocketAcceptLoopbackHostsOnly) {
     start_echo();
     const auto status = [&](const std::string& host) {
         RawClient client(port_);
@@ -161,8 +161,23 @@ TEST_F(ServerTest, ALoopbackListenerAcceptsLoopbackHostsOnly) {
     EXPECT_EQ(status("[::1]:80"), 200u);
     EXPECT_EQ(status("evil.example:9479"), 403u);
     EXPECT_EQ(status(""), 403u);
-    // Web pages cannot reach a Unix socket.
-    EXPECT_EQ(get("GET /a HTTP/1.1\r\nHost: evil.example\r\n\r\n").status(), 200u);
+    // Through ssh -L, web pages reach the Unix socket.
+    EXPECT_EQ(get("GET /a HTTP/1.1\r\nHost: evil.example\r\n\r\n").status(), 403u);
+}
+
+TEST_F(ServerTest, APageOfAnotherSiteGetsNothing) {
+    start_echo();
+    const auto status = [&](const std::string& fields) {
+        return get("GET /a HTTP/1.1\r\nHost: localhost:8000\r\n" + fields + "\r\n").status();
+    };
+    EXPECT_EQ(status("Origin: http://localhost:8000\r\n"), 200u);
+    EXPECT_EQ(status("Origin: http://localhost:8001\r\n"), 403u);
+    EXPECT_EQ(status("Sec-Fetch-Site: same-origin\r\n"), 200u);
+    EXPECT_EQ(status("Sec-Fetch-Site: cross-site\r\n"), 403u);
+    EXPECT_EQ(
+        status("Sec-Fetch-Site: cross-site\r\nSec-Fetch-Mode: navigate\r\nSec-Fetch-Dest: document\r\n"),
+        200u)
+        << "the handler decides";
 }
 
 TEST_F(ServerTest, TheHostCheckCanBeDisabled) {

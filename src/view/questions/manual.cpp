@@ -78,6 +78,8 @@ std::string api_manual() {
     Questions::for_each([&]<class Question>() {
         text += address_row<typename Question::Query>(address<Question>(), Question::kSummary);
     });
+    text += address_row<HealthQuery>(
+        "`/v1/page`", "a token of the caller for the page ([WEB.md](WEB.md)); on the Unix socket");
     text += address_row<ViewStreamQuery>("`/v1/stream`", "the status as server-sent events");
     text += address_row<MetricsQuery>("`/metrics`", "figures for Prometheus: [METRICS.md](METRICS.md)");
     text += "\n";

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where the page gets its data: from the daemon, or from a document that contains them (a page that was saved).
+
+import { signal } from "@preact/signals";
+import { EventParser } from "./event_parser";
+import { apply } from "./status";
+import type { Status, StatusChange } from "./types";
+
+export class ApiError extends Error {
+    constructor(readonly status: number, message: string) {
+        super(message);
+    }
+}
+
+export type Connection = "connecting" | "live" | "lost" | "refused" | "saved";
+
+export const status = signal<Status | null>(null);
+export const connection = signal<Connection>("connecting");
+/** What the user should know about the connection: why it is lost or refused. */
+export const problem = signal("");
+/** Counts the messages of the stream; what depends on the host is asked for again when it rises. */
+export const round = signal(0);
+export const lastMessage = signal(0);
+/** False over TCP without a token: only totals are shown. */
+export const hasDetails = signal(true);
+
+const TOKEN_KEY = "ttmem-token";
+const INTERVAL_MS = 500;
+
+/** What a saved page contains: answers by address. */
+export type SavedAnswers = Record<string, unknown>;
+
+let saved: SavedAnswers | null = null;
+let token: string | null = null;
+
+/** The fragment is removed at once, so that it is in no history and no shared link. The token stays in this tab. */
+function takeToken(): void {
+    const match = /^#token=([0-9A-Za-z_.~-]+)$/.exec(location.hash);
+    try {
+        if (match?.[1] !== undefined) sessionStorage.setItem(TOKEN_KEY, match[1]);
+        token = sessionStorage.getItem(TOKEN_KEY);
+    } catch {
+        token = match?.[1] ?? null;
+    }
+    if (match !== null) history.replaceState(null, "", location.pathname + location.search);
+}
+
+export function isSaved(): boolean {
+    return saved !== null;
+}
+
+function headers(): Record<string, string> {
+    return token === null ? {} : { Authorization: `Bearer ${token}` };
+}
+
+async function errorOf(response: Response): Promise<ApiError> {
+    let text = `the daemon answered ${response.status}`;
+    try {
+        const body = (await response.json()) as { error?: string };
+        text = body.error ?? text;
+    } catch {
+        // Not JSON: something else answers there.
+    }
+    return new ApiError(response.status, text);
+}
+
+export async function get<T>(address: string, abort?: AbortSignal): Promise<T> {
+    if (saved !== null) {
+        const answer = saved[address];
+        if (answer === undefined) throw new ApiError(404, "This was not saved with the page.");
+        return answer as T;
+    }
+    const response = await fetch(address, { headers: headers(), signal: abort ?? null, cache: "no-store" });
+    if (!response.ok) throw await errorOf(response);
+    return (await response.json()) as T;
+}
+
+/** A token that the daemon does not know any more is forgotten, and the totals are shown. */
+function forgetToken(): void {
+    token = null;
+    try {
+        sessionStorage.removeItem(TOKEN_KEY);
+    } catch {
+        // No storage: it was in memory only.
+    }
+}
+
+class Stream {
+    private abort: AbortController | null = null;
+    private lastId = "";
+    private pending: { event: string; data: string }[] = [];
+    private frame = 0;
+    private retryMs = 250;
+    private timer = 0;
+
+    start(): void {
+        document.addEventListener("visibilitychange", () => {
+            if (document.hidden) this.stop();
+            else this.open();
+        });
+        this.open();
+    }
+
+    private stop(): void {
+        clearTimeout(this.timer);
+        this.abort?.abort();
+        this.abort = null;
+    }
+
+    private open(): void {
+        if (this.abort !== null || document.hidden) return;
+        this.abort = new AbortController();
+        void this.read(this.abort);
+    }
+
+    private async read(abort: AbortController): Promise<void> {
+        try {
+            const fields = headers();
+            if (this.lastId !== "") fields["Last-Event-ID"] = this.lastId;
+            const response = await fetch(`/v1/stream?interval_ms=${INTERVAL_MS}`, {
+                headers: fields, signal: abort.signal, cache: "no-store",
+            });
+            if (!response.ok || response.body === null) throw await errorOf(response);
+            await this.readBody(response.body);
+            throw new Error("the daemon ended the stream");
+        } catch (error) {
+            if (abort.signal.aborted) return;
+            this.abort = null;
+            this.failed(error);
+        }
+    }
+
+    private async readBody(body: ReadableStream<Uint8Array>): Promise<void> {
+        const parser = new EventParser();
+        const decoder = new TextDecoder();
+        const reader = body.getReader();
+        for (;;) {
+            const { value, done } = await reader.read();
+            if (done) return;
+            lastMessage.value = Date.now();
+            for (const event of parser.take(decoder.decode(value, { stream: true }))) {
+                if (event.id !== null) this.lastId = event.id;
+                this.pending.push(event);
+            }
+            if (this.pending.length > 0 && this.frame === 0) {
+                this.frame = requestAnimationFrame(() => this.show());
+            }
+        }
+    }
+
+    /** Once per frame, whatever came. */
+    private show(): void {
+        this.frame = 0;
+        let now = status.value;
+        for (const { event, data } of this.pending.splice(0)) {
+            if (event === "view") now = JSON.parse(data) as Status;
+            else if (event === "change" && now !== null) now = apply(now, JSON.parse(data) as StatusChange);
+        }
+        this.retryMs = 250;
+        status.value = now;
+        connection.value = "live";
+        problem.value = "";
+        round.value += 1;
+    }
+
+    private failed(error: unknown): void {
+        if (error instanceof ApiError && error.status === 401) {
+            forgetToken();
+            this.lastId = "";
+            hasDetails.value = false;
+            problem.value = "The token of this page is not valid any more. Run 'ttmem web' for a new one.";
+        } else {
+            const isRefused = error instanceof ApiError;
+            connection.value = isRefused ? "refused" : "lost";
+            problem.value = isRefused ? error.message : "The daemon does not answer. Trying again.";
+        }
+        this.timer = window.setTimeout(() => this.open(), this.retryMs);
+        this.retryMs = Math.min(this.retryMs * 2, 5000);
+    }
+}
+
+async function findOutPermissions(): Promise<void> {
+    try {
+        await get("/v1/failures?limit=1");
+        hasDetails.value = true;
+    } catch (error) {
+        if (error instanceof ApiError && (error.status === 403 || error.status === 401)) hasDetails.value = false;
+    }
+}
+
+export function start(answers: SavedAnswers | null): void {
+    if (answers !== null) {
+        saved = answers;
+        status.value = answers["/v1/status"] as Status;
+        connection.value = "saved";
+        round.value = 1;
+        return;
+    }
+    takeToken();
+    void findOutPermissions();
+    new Stream().start();
+}

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// A pool over time (uPlot): its capacity, and marks where something failed or a process came or went. Drag to zoom.
+
+import { useEffect, useRef } from "preact/hooks";
+import type { VNode } from "preact";
+import uPlot from "uplot";
+import { theme } from "../model/theme";
+import { bytes, clock } from "../model/units";
+import { useWidth } from "./hooks";
+
+export interface Line {
+    label: string;
+    color: string;
+    values: (number | null)[];
+}
+
+export interface Mark {
+    time: number;
+    text: string;
+    isBad: boolean;
+}
+
+// Powers of two, so that the axis has round numbers of MiB and GiB.
+const STEPS = Array.from({ length: 46 }, (_one, i) => 2 ** i);
+
+const shortClock = (seconds: number): string => (seconds % 60 === 0 ? clock(seconds * 1e9).slice(0, 5) : clock(seconds * 1e9));
+
+const style = (name: string): string => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+
+function drawMarks(chart: uPlot, marks: readonly Mark[]): void {
+    const { ctx, bbox } = chart;
+    ctx.save();
+    for (const mark of marks) {
+        const x = chart.valToPos(mark.time, "x", true);
+        if (x < bbox.left || x > bbox.left + bbox.width) continue;
+        ctx.strokeStyle = style(mark.isBad ? "--bad" : "--mark");
+        ctx.setLineDash(mark.isBad ? [] : [4, 4]);
+        ctx.beginPath();
+        ctx.moveTo(x, bbox.top);
+        ctx.lineTo(x, bbox.top + bbox.height);
+        ctx.stroke();
+    }
+    ctx.restore();
+}
+
+function drawCapacity(chart: uPlot, capacity: number | null): void {
+    if (capacity === null) return;
+    const { ctx, bbox } = chart;
+    const y = chart.valToPos(capacity, "y", true);
+    if (y < bbox.top - 1 || y > bbox.top + bbox.height) return;
+    ctx.save();
+    ctx.strokeStyle = style("--bad");
+    ctx.globalAlpha = 0.7;
+    ctx.setLineDash([6, 4]);
+    ctx.beginPath();
+    ctx.moveTo(bbox.left, y);
+    ctx.lineTo(bbox.left + bbox.width, y);
+    ctx.stroke();
+    ctx.restore();
+}
+
+export function Chart({ times, lines, capacity, marks, height, label, range, isWhole, onZoom }: {
+    times: number[]; lines: Line[]; capacity: number | null; marks: Mark[]; height: number; label: string;
+    range: [number, number] | null; isWhole: boolean; onZoom: (range: [number, number] | null) => void;
+}): VNode {
+    const [box, width] = useWidth();
+    const chart = useRef<uPlot | null>(null);
+    const latest = useRef({ marks, capacity, range, isWhole, onZoom });
+    latest.current = { marks, capacity, range, isWhole, onZoom };
+    const names = lines.map((line) => line.label).join("|");
+    const mode = theme.value;
+    useEffect(() => {
+        if (box.current === null || width === 0) return;
+        const axis = { stroke: style("--dim"), grid: { stroke: style("--line"), width: 1 }, ticks: { show: false } };
+        const made = new uPlot({
+            width, height,
+            legend: { show: false },
+            cursor: { drag: { x: true, y: false, setScale: false }, points: { size: 6 } },
+            scales: {
+                x: { time: true, range: (_u, low, high) => latest.current.range ?? [low, Math.max(high, low + 10)] },
+                y: { range: (_u, _low, high) => [0, Math.max(high, latest.current.isWhole ? latest.current.capacity ?? 0 : 0, 1024) * 1.08] },
+            },
+            axes: [
+                { ...axis, values: (_u, ticks) => ticks.map((tick) => shortClock(tick)) },
+                { ...axis, size: 76, incrs: STEPS, values: (_u, ticks) => ticks.map((tick) => bytes(tick)) },
+            ],
+            series: [{}, ...lines.map((line) => ({
+                label: line.label, stroke: line.color, width: 2, fill: `${line.color}2e`, points: { show: false },
+            }))],
+            hooks: {
+                draw: [(u) => {
+                    drawCapacity(u, latest.current.capacity);
+                    drawMarks(u, latest.current.marks);
+                }],
+                setSelect: [(u) => {
+                    if (u.select.width < 4) return;
+                    const from = u.posToVal(u.select.left, "x");
+                    const to = u.posToVal(u.select.left + u.select.width, "x");
+                    u.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
+                    latest.current.onZoom([from, to]);
+                }],
+            },
+        }, [times, ...lines.map((line) => line.values)], box.current);
+        chart.current = made;
+        return () => made.destroy();
+    }, [width, height, names, mode]);
+    useEffect(() => {
+        chart.current?.setData([times, ...lines.map((line) => line.values)]);
+    }, [times, lines, range, marks, isWhole]);
+    const last = lines.map((line) => `${line.label} ${bytes(line.values[line.values.length - 1] ?? null)}`).join(", ");
+    return (
+        <div class="chart" ref={box} role="img" aria-label={`${label}: now ${last}`} onDblClick={() => onZoom(null)} />
+    );
+}

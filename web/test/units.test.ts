@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { address, age, bytes, change, ids, percent } from "../src/model/units";
+
+test("bytes read as in the terminal", () => {
+    assert.deepEqual([0, 999, 1000, 1024, 1023898, 14753792, 12863864064].map(bytes),
+        ["0 B", "999 B", "1.0 KiB", "1.0 KiB", "999.9 KiB", "14.1 MiB", "12.0 GiB"]);
+    assert.equal(bytes(null), "-");
+    assert.equal(bytes(-2048), "-2.0 KiB");
+    assert.equal(change(2048), "+2.0 KiB");
+});
+
+test("ages read as in the terminal", () => {
+    assert.deepEqual([0, 5e5, 35e7, 12e9, 200e9, 18420e9, 1047600e9].map(age),
+        ["0s", "<1ms", "350ms", "12s", "3m20s", "5h07m", "12d03h"]);
+});
+
+test("only a full whole is 100%", () => {
+    assert.equal(percent(999, 1000), "99%");
+    assert.equal(percent(1, 1000), "<1%");
+    assert.equal(percent(0, 1000), "0%");
+    assert.equal(percent(1, null), "-");
+});
+
+test("ids are ranges", () => {
+    assert.equal(ids([0, 1, 2, 3, 7]), "0-3,7");
+    assert.equal(ids([]), "-");
+    assert.equal(address(255), "0xff");
+});
