@@ -30,7 +30,7 @@ int become_daemon(const std::filesystem::path& folder) {
     for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
         dup2(nowhere, stream);
     }
-    execl(program.c_str(), "ttmemd", "--quiet", "--listen", "none", "--runtime-dir", folder.c_str(),
+    execl(program.c_str(), "ttmemd", "--quiet", "--listen", "127.0.0.1:0", "--runtime-dir", folder.c_str(),
           "--classic-wire", classic_wire.c_str(), nullptr);
     return 1;
 }

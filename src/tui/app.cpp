@@ -196,6 +196,7 @@ base::Expected<int> run(const DashboardOptions& options) {
     ui.interval_ms = options.interval_ms.value_or(ui.interval_ms);
     ui.screen = options.screen.value_or(ui.screen);
     ui.device = options.device;
+    ui.message = options.message;
     base::SignalDescriptor signals{SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGWINCH};
     auto terminal = Terminal::open();
     if (!terminal) {

@@ -4,6 +4,7 @@
 // The dashboard: waits for keys, updates and the next redraw.
 
 #include <functional>
+#include <string>
 
 #include "access/access.hpp"
 #include "base/error.hpp"
@@ -17,6 +18,7 @@ struct DashboardOptions {
     std::optional<uint64_t> interval_ms;
     std::optional<Screen> screen;
     std::optional<uint32_t> device;
+    std::string message;  // shown until the first key
 };
 
 // Runs until the user quits and returns the exit code. Fails without a terminal.

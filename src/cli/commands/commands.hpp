@@ -26,6 +26,7 @@ void add_events(CLI::App& app, Action& chosen);
 void add_monitor(CLI::App& app, Action& chosen);
 void add_query(CLI::App& app, Action& chosen);
 void add_self(CLI::App& app, Action& chosen);
+void add_web(CLI::App& app, Action& chosen);
 void add_run(CLI::App& app, Action& chosen);
 void add_doctor(CLI::App& app, Action& chosen);
 void add_completion(CLI::App& app, Action& chosen);

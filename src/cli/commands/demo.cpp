@@ -11,6 +11,7 @@
 
 #include "cli/commands/commands.hpp"
 #include "cli/demo_host.hpp"
+#include "cli/page_access.hpp"
 #include "tui/app.hpp"
 #include "view/text/screens.hpp"
 
@@ -41,7 +42,11 @@ int show_live() {
     if (!workload || !stepper) {
         return cannot_start("the simulated runtime");
     }
-    const auto code = tui::run({});
+    tui::DashboardOptions options;
+    if (const auto page = ask_for_page_access(); page && page->is_built && !page->address.empty()) {
+        options.message = "page: " + page->url();
+    }
+    const auto code = tui::run(options);
     return code ? *code : fail(code.error().text);
 }
 
