@@ -1,0 +1,103 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The page in Chromium while 32 chips change and 100,000 allocations churn: the time to the first picture, what script and layout
+take of each frame by Chromium's own trace, and what the page costs the daemon.
+
+    benchmarks/web.py RESULT.json [--quick]
+"""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+
+from browser import Browser, missing
+from harness.daemon import Daemon, RuntimeDirectory
+from harness.programs import SIMULATOR, TTMEM
+from harness.waiting import wait_until
+
+FRAME_MS = 1000 / 60
+VIEWS = {"host": "/", "chip": "/chip/0", "list": "/memory?view=list&kind=dram", "treemap": "/memory", "map": "/memory?view=map&device=0"}
+READY = {"host": ".chip-cell", "chip": ".core", "list": ".rows .row", "treemap": ".scope-canvas canvas", "map": ".address-map canvas"}
+
+
+def percentile(values: list[float], share: float) -> float:
+    ordered = sorted(values)
+    return ordered[min(int(len(ordered) * share), len(ordered) - 1)] if ordered else 0.0
+
+
+def work_per_frame(path: str) -> list[float]:
+    """Milliseconds of tasks on the main thread of the page, per frame in which there was any."""
+    with open(path, encoding="utf-8") as file:
+        events = json.load(file)["traceEvents"]
+    mains = {(event["pid"], event["tid"]) for event in events
+             if event["name"] == "thread_name" and event["args"]["name"] == "CrRendererMain"}
+    frames: dict[tuple, float] = {}
+    for event in events:
+        thread = (event["pid"], event["tid"])
+        if thread in mains and event["name"].endswith("RunTask") and "dur" in event:
+            frame = (thread, int(event["ts"] / 1000 / FRAME_MS))
+            frames[frame] = frames.get(frame, 0.0) + event["dur"] / 1000
+    return list(frames.values())
+
+
+def cpu_share(daemon: Daemon, seconds: float) -> float:
+    """Of one processor, in percent."""
+    before, start = daemon.get("/v1/self")["cpu_ns"], time.monotonic()
+    time.sleep(seconds)
+    return (daemon.get("/v1/self")["cpu_ns"] - before) / (time.monotonic() - start) / 1e7
+
+
+def measure(browser: Browser, daemon: Daemon, url: str, seconds: float) -> dict:
+    address = url.split("/#")[0]
+    result = {"cpu_without_page_percent": cpu_share(daemon, seconds)}
+    tab = browser.open(url)
+    result["first_picture_ms"] = tab.wait_for("window.firstPicture")
+    with tempfile.TemporaryDirectory() as folder:
+        for name, path in VIEWS.items():
+            tab.goto(url=address + path)
+            tab.wait_for(f"document.querySelector('{READY[name]}') !== null")
+            trace = os.path.join(folder, f"{name}.json")
+            tab.sleep(seconds=1)
+            tab.startTrace(path=trace)
+            tab.sleep(seconds=seconds)
+            tab.stopTrace()
+            frames = work_per_frame(trace)
+            result[name] = {"frames_with_work": len(frames), "p50_ms": percentile(frames, 0.5), "p95_ms": percentile(frames, 0.95),
+                            "cpu_with_page_percent": cpu_share(daemon, seconds)}
+    tab.close()
+    return result
+
+
+def main() -> int:
+    output, seconds = sys.argv[1], 3.0 if "--quick" in sys.argv else 10.0
+    if why := missing():
+        print(f"web: skipped: {why}", file=sys.stderr)
+        return 0
+    directory = RuntimeDirectory()
+    daemon = Daemon(directory, "--listen", "127.0.0.1:0", listen=None)
+    environment = os.environ | {"TTMEM_RUNTIME_DIR": directory.path, "TT_ALLOC_TRACKING_ENABLED": "1"}
+    churn = subprocess.Popen([SIMULATOR, "churn", "--board", "galaxy", "--devices", "32", "--threads", "4", "--live", "25000",
+                              "--rate", "500", "--seconds", "100000"], env=environment, stdout=subprocess.DEVNULL)
+    browser = Browser()
+    try:
+        wait_until(lambda: daemon.get("/v1/allocations?limit=1")["total"] >= 90_000, "100,000 allocations are live")
+        url = subprocess.run([TTMEM, "web", "--no-open"], env=environment, capture_output=True, text=True, check=True).stdout.splitlines()[0]
+        result = measure(browser, daemon, url, seconds)
+    finally:
+        browser.close()
+        churn.kill()
+        churn.wait()
+        daemon.stop()
+        daemon.close()
+        directory.remove()
+    with open(output, "w", encoding="utf-8") as file:
+        json.dump(result, file, indent=2)
+    print(json.dumps(result, indent=2))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

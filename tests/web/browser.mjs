@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+// Drives a real browser for browser.py: one JSON command per line on standard input, one JSON answer per line on standard output.
+
+import { createRequire } from "node:module";
+import { readFileSync } from "node:fs";
+import { createInterface } from "node:readline";
+
+const [, , modules, executable] = process.argv;
+const require = createRequire(`${modules}/`);
+const { chromium } = require("playwright-core");
+const axe = readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
+
+const FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+    "--disable-component-update", "--disable-sync", "--disable-dev-shm-usage"];
+const WAIT_MS = 60_000;
+// When the first chip was on the screen, in ms since the navigation.
+const FIRST_PICTURE = `
+    const look = () => {
+        if (document.querySelector(".chip-cell")) requestAnimationFrame(() => setTimeout(() => (window.firstPicture = performance.now())));
+        else requestAnimationFrame(look);
+    };
+    look();`;
+const browser = await chromium.launch({ executablePath: executable, args: FLAGS });
+const pages = new Map();
+let number = 0;
+
+const commands = {
+    // `isBare`: without the page's own Content-Security-Policy, which forbids the scripts of axe.
+    async open({ url, width, height, scheme, isBare }) {
+        const context = await browser.newContext({
+            viewport: { width, height }, colorScheme: scheme, bypassCSP: isBare, acceptDownloads: true, timezoneId: "UTC",
+        });
+        await context.addInitScript(FIRST_PICTURE);
+        const page = await context.newPage();
+        page.setDefaultTimeout(WAIT_MS);
+        const messages = [];
+        page.on("console", (message) => ["error", "warning"].includes(message.type()) && messages.push(message.text()));
+        page.on("pageerror", (error) => messages.push(`error: ${error.message}`));
+        page.on("dialog", (dialog) => {
+            messages.push(`dialog: ${dialog.message()}`);
+            void dialog.dismiss();
+        });
+        await page.goto(url);
+        pages.set(++number, { page, context, messages });
+        return number;
+    },
+    async goto({ tab, url }) { await pages.get(tab).page.goto(url); },
+    async evaluate({ tab, code }) { return await pages.get(tab).page.evaluate(code); },
+    // Asks again and again, also if the page is replaced meanwhile.
+    async wait({ tab, code }) {
+        const { page } = pages.get(tab);
+        const end = Date.now() + WAIT_MS;
+        let last;
+        while (Date.now() < end) {
+            try {
+                last = await page.evaluate(code);
+                if (last) return last;
+            } catch (error) {
+                last = String(error);
+            }
+            await new Promise((resolve) => setTimeout(resolve, 50));
+        }
+        const text = await page.evaluate("document.body.innerText").catch(() => "no document");
+        throw new Error(`never true: ${code}; last: ${JSON.stringify(last)}; the page:\n${text.slice(0, 3000)}`);
+    },
+    async press({ tab, key }) { await pages.get(tab).page.keyboard.press(key); },
+    async click({ tab, selector }) { await pages.get(tab).page.click(selector); },
+    async fill({ tab, selector, text }) { await pages.get(tab).page.fill(selector, text); },
+    async picture({ tab, path, whole }) { await pages.get(tab).page.screenshot({ path, fullPage: whole }); },
+    async size({ tab, width, height }) { await pages.get(tab).page.setViewportSize({ width, height }); },
+    async download({ tab, selector, path }) {
+        const { page } = pages.get(tab);
+        const [file] = await Promise.all([page.waitForEvent("download"), page.click(selector)]);
+        await file.saveAs(path);
+    },
+    async accessibility({ tab }) {
+        const { page } = pages.get(tab);
+        await page.evaluate(axe);
+        const found = await page.evaluate("axe.run(document, {runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa']})");
+        return found.violations.map((one) => `${one.id}: ${one.nodes.slice(0, 3).map((node) => `${node.html.slice(0, 200)} ${node.failureSummary}`).join(" | ")}`);
+    },
+    async startTrace({ tab, path }) {
+        await browser.startTracing(pages.get(tab).page, { path, categories: ["toplevel", "devtools.timeline"] });
+    },
+    async stopTrace() { await browser.stopTracing(); },
+    async sleep({ seconds }) { await new Promise((resolve) => setTimeout(resolve, seconds * 1000)); },
+    // The share of pixels that clearly differ; 1 if the sizes do.
+    async difference({ one, other }) {
+        const page = await browser.newPage();
+        try {
+            return await page.evaluate(async (pictures) => {
+                const [a, b] = await Promise.all(pictures.map(async (picture) => {
+                    const bytes = Uint8Array.from(atob(picture), (character) => character.charCodeAt(0));
+                    const bitmap = await createImageBitmap(new Blob([bytes], { type: "image/png" }));
+                    const canvas = new OffscreenCanvas(bitmap.width, bitmap.height);
+                    const context = canvas.getContext("2d");
+                    context.drawImage(bitmap, 0, 0);
+                    return context.getImageData(0, 0, bitmap.width, bitmap.height);
+                }));
+                if (a.width !== b.width || a.height !== b.height) return 1;
+                let count = 0;
+                for (let i = 0; i < a.data.length; i += 4) {
+                    const far = [0, 1, 2].some((channel) => Math.abs(a.data[i + channel] - b.data[i + channel]) > 32);
+                    count += far ? 1 : 0;
+                }
+                return count / (a.data.length / 4);
+            }, [one, other].map((path) => readFileSync(path).toString("base64")));
+        } finally {
+            await page.close();
+        }
+    },
+    messages({ tab }) { return pages.get(tab).messages; },
+    async close({ tab }) {
+        await pages.get(tab).context.close();
+        pages.delete(tab);
+    },
+};
+
+process.stdout.write("\"ready\"\n");
+for await (const line of createInterface({ input: process.stdin })) {
+    const command = JSON.parse(line);
+    try {
+        process.stdout.write(`${JSON.stringify({ answer: (await commands[command.name](command)) ?? null })}\n`);
+    } catch (error) {
+        process.stdout.write(`${JSON.stringify({ error: String(error) })}\n`);
+    }
+}
+await browser.close();

@@ -1,0 +1,273 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Each view of the page against what the simulated runtime holds, its links, its keys, and a daemon that comes back."""
+
+import os
+import sys
+import tempfile
+import unittest
+
+from browser import PageCase, human, missing, SKIPPED, WEB
+
+PICTURES = os.path.join(os.path.dirname(WEB), "docs", "web")
+CELLS = "[...document.querySelectorAll('.chip-cell')].map(one => one.innerText)"
+ROWS = "[...document.querySelectorAll('.rows .row')].map(one => one.innerText.replaceAll('\\n', ' '))"
+
+
+class Views(PageCase):
+    def truth_by_number(self, simulator) -> dict:
+        """{number of the device: {kind: used}}"""
+        numbers = {device["asic_id"]: device["id"] for device in self.host.view()["devices"]}
+        return {numbers[asic]: {kind: used for kind, (used, _) in memory.items()}
+                for asic, memory in simulator.truth.items()}
+
+    def test_each_view_shows_what_the_allocators_hold(self):
+        self.start()
+        simulator = self.simulator_at("transformer-dp4", "decode 1", "--board", "t3000")
+        self.host.wait_for(simulator.pid)
+        truth = self.truth_by_number(simulator)
+        tab = self.tab()
+        with self.subTest("host"):
+            tab.wait_for(f"document.querySelectorAll('.chip-cell').length === {len(truth)}")
+            for number, cell in enumerate(tab.value(CELLS)):
+                self.assertIn(f"{human(truth[number]['dram'])} / ", cell)
+                self.assertIn(f"ttmem-sim {simulator.pid}", cell)
+            total = sum(memory["dram"] for memory in truth.values())
+            self.assertEqual(tab.value("document.querySelector('.figure-value').innerText"), human(total))
+        with self.subTest("chip"):
+            tab.click(selector=".chip-cell")
+            tab.wait_for("location.pathname === '/chip/0' && document.querySelectorAll('.core').length > 0")
+            tab.wait_for("document.querySelectorAll('.column li').length > 1")
+            pools = tab.value("[...document.querySelectorAll('.panel table')][0].innerText")
+            for kind, used in truth[0].items():
+                self.assertRegex(pools, rf"\n{kind}\s+{human(used)}")
+            cores = self.host.get("/v1/cores?device=0")["cores"]
+            self.assertEqual(tab.value("document.querySelectorAll('.core').length"), len(cores))
+        with self.subTest("memory by scope"):
+            tab.press(key="m")
+            tab.wait_for("document.querySelector('.scope-canvas canvas') !== null")
+            tab.wait_for_text(f"{human(total)} in ")
+            groups = self.host.get("/v1/allocations?group=scope&kind=dram")["groups"]
+            table = tab.value("document.querySelector('.table-scroll').innerText")
+            for group in groups:
+                self.assertRegex(table, rf"{group['key']}/?\s+{human(group['memory']['dram']['used'])}")
+            tab.click(selector="button.link")
+            tab.wait_for("location.search.includes('path=model')")
+            tab.wait_for_text("embedding")
+            tab.goto(url=self.address() + "/memory?view=flame&kind=cb")
+            tab.wait_for("document.querySelector('.scope-canvas canvas') !== null")
+        with self.subTest("address map"):
+            maps = self.host.get("/v1/map?device=0&kind=dram&limit=10000")["maps"]
+            tab.goto(url=self.address() + "/memory?view=map&device=0")
+            tab.wait_for(f"document.querySelectorAll('.address-map canvas').length === {len(maps)}")
+            for one in maps:
+                tab.wait_for_text(f"largest gap {human(one['largest_free'])}")
+            tab.wait_for("(document.querySelectorAll('.address-map canvas')[1].focus(), true)")
+            tab.press(key="n")
+            first = [block for block in maps[1]["blocks"] if not block["is_free"]][0]
+            tab.wait_for_text(f"{first['name']}: 0x{first['address']:x}")
+        with self.subTest("processes"):
+            tab.press(key="p")
+            tab.wait_for("location.pathname === '/processes'")
+            tab.click(selector="td a")
+            tab.wait_for(f"location.pathname === '/process/{simulator.pid}'")
+            tab.wait_for_text("model/embedding")
+        self.assert_quiet(tab)
+
+    def test_a_change_is_shown_at_once(self):
+        self.start()
+        simulator = self.simulator_at("transformer-dp4", "weights", "--board", "t3000")
+        self.host.wait_for(simulator.pid)
+        tab = self.tab()
+        before = tab.wait_for("document.querySelector('.figure-value')?.innerText")
+        simulator.go_to("kv cache")
+        total = sum(memory["dram"][0] for memory in simulator.truth.values())
+        self.assertNotEqual(before, human(total))
+        tab.wait_for(f"document.querySelector('.figure-value').innerText === '{human(total)}'")
+
+    def test_failures_and_post_mortems(self):
+        self.start()
+        failed = self.failing_simulator()
+        tab = self.tab("/failures")
+        failure = self.host.get("/v1/failures")["failures"][0]
+        tab.wait_for_text("Fragmented" if failure["verdict"] == "fragmented" else failure["verdict"].capitalize())
+        tab.wait_for_text(human(failure["missing"]))
+        failed.kill()
+        self.host.wait_for_death(failed.pid)
+        tab.goto(url=self.address() + "/processes")
+        tab.wait_for_text("SIGKILL")
+        tab.goto(url=f"{self.address()}/post-mortem/{failed.pid}")
+        tab.wait_for_text("ended: SIGKILL")
+        self.assert_quiet(tab)
+
+    def failing_simulator(self):
+        simulator = self.simulator("fragmentation", "--board", "n150")
+        while simulator.next():
+            if self.host.get("/v1/failures")["total"] > 0:
+                return simulator
+        raise AssertionError("the scenario ends without a failure")
+
+    def test_two_moments_are_compared(self):
+        self.start()
+        simulator = self.simulator_at("transformer-dp4", "weights", "--board", "t3000")
+        self.host.wait_for(simulator.pid)
+        tab = self.tab("/compare")
+        tab.click(selector="button.primary")
+        tab.wait_for_text("mark 1")
+        before = sum(memory["dram"][0] for memory in simulator.truth.values())
+        simulator.go_to("kv cache")
+        grown = sum(memory["dram"][0] for memory in simulator.truth.values()) - before
+        tab.wait_for_text(f"+{human(grown // 4)}")
+        tab.wait_for_text("kv_cache")
+        self.assert_quiet(tab)
+
+    def test_a_link_shows_the_same_to_somebody_else(self):
+        self.start()
+        simulator = self.simulator_at("transformer-dp4", "decode 1", "--board", "t3000")
+        self.host.wait_for(simulator.pid)
+        path = "/memory?view=list&kind=dram&name=embedding&sort=address"
+        for _ in range(2):
+            tab = self.tab(path)
+            tab.wait_for("document.querySelectorAll('.rows .row').length === 4")
+            self.assertEqual(tab.value("document.querySelector('#search').value"), "embedding")
+            self.assertEqual({row.split()[0] for row in tab.value(ROWS)}, {"model/embedding"})
+        tab.fill(selector="#search", text="kv_cache")
+        tab.wait_for("location.search.includes('kv_cache')")
+        tab.wait_for("document.querySelector('.rows .row').innerText.includes('kv_cache')")
+
+    def test_a_hundred_thousand_allocations_are_one_list(self):
+        self.start()
+        count = 100_000
+        process = self.tracked_process(f"""
+            s = open_set([device(16)])
+            scope("many")
+            held = [allocate(s, DRAM, 1048640 + 64 * i, 32 + i % 7, 64) for i in range({count})]
+        """, TTMEM_SLOTS=str(1 << 17))
+        self.host.wait_for(process.pid)
+        tab = self.tab("/memory?view=list&kind=dram&sort=address")
+        tab.wait_for_text("100,000 allocations")
+        self.assertLess(tab.value("document.querySelectorAll('.rows .row').length"), 100)
+        tab.wait_for("(document.querySelector('.rows').focus(), true)")
+        tab.press(key="End")
+        last = f"0x{1048640 + 64 * (count - 1):x}"
+        tab.wait_for(f"document.querySelector('.rows').innerText.includes('{last}')")
+        self.assertLess(tab.value("document.querySelectorAll('.rows .row').length"), 100)
+        self.assert_quiet(tab)
+
+    def test_the_keyboard_reaches_everything(self):
+        self.start()
+        simulator = self.simulator_at("transformer-dp4", "decode 1", "--board", "t3000")
+        self.host.wait_for(simulator.pid)
+        tab = self.tab()
+        for key, path in (("m", "/memory"), ("p", "/processes"), ("f", "/failures"), ("c", "/compare"), ("2", "/chip/2"), ("Escape", "/")):
+            tab.press(key=key)
+            tab.wait_for(f"location.pathname === '{path}'")
+        tab.press(key="?")
+        tab.wait_for("document.querySelector('dialog')?.open")
+        tab.press(key="Escape")
+        tab.wait_for("document.querySelector('dialog') === null")
+        tab.press(key="t")
+        tab.wait_for("document.documentElement.dataset.theme === 'light'")
+        tab.press(key="/")
+        tab.wait_for("document.activeElement.id === 'search'")
+        tab.press(key="Escape")
+        tab.press(key="0")
+        tab.wait_for("location.pathname === '/chip/0' && document.querySelector('.core') !== null")
+        tab.wait_for("(document.querySelector('.core').focus(), true)")
+        tab.press(key="ArrowRight")
+        tab.press(key="Enter")
+        tab.wait_for("location.search.includes('core=1%2C0')")
+        tab.wait_for_text("Core 1,0")
+
+    def test_the_page_comes_back_with_the_daemon(self):
+        self.start()
+        port = self.address().rsplit(":", 1)[1]
+        simulator = self.simulator_at("transformer-dp4", "decode 1", "--board", "t3000")
+        self.host.wait_for(simulator.pid)
+        tab = self.tab()
+        tab.wait_for("document.querySelectorAll('.chip-cell').length === 4")
+        self.host.stop()
+        tab.wait_for_text("reconnecting")
+        self.assertEqual(tab.value("document.querySelectorAll('.chip-cell').length"), 4)
+        self.host = self.daemon("--listen", f"127.0.0.1:{port}", listen=None)
+        tab.wait_for("document.querySelector('.chip.ok .dot') !== null")
+        # The token ended with the daemon that gave it.
+        tab.wait_for_text("ttmem web")
+
+    def test_a_host_without_chips_says_what_to_do(self):
+        self.start()
+        tab = self.tab()
+        tab.wait_for_text("No accelerator is in use on this host")
+        for path, text in (("/memory", "No DRAM allocation"), ("/failures", "Nothing has failed"), ("/processes", "No process uses a chip"),
+                           ("/chip/7", "There is no chip 7"), ("/nowhere", "There is no such view"), ("/process/99", "does not use a chip")):
+            tab.goto(url=self.address() + path)
+            tab.wait_for_text(text)
+        self.assert_quiet(tab)
+
+    def test_a_saved_page_shows_the_same_without_a_daemon(self):
+        self.start()
+        simulator = self.simulator_at("transformer-dp4", "decode 1", "--board", "t3000")
+        self.host.wait_for(simulator.pid)
+        tab = self.tab()
+        tab.wait_for("document.querySelectorAll('.chip-cell').length === 4")
+        cells = tab.value(CELLS)
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "host.html")
+            tab.download(selector="button[title^=Save]", path=path)
+            self.host.stop()
+            saved = self.browser.open(f"file://{path}")
+            self.addCleanup(saved.close)
+            saved.wait_for("document.querySelectorAll('.chip-cell').length === 4")
+            self.assertEqual(saved.value(CELLS), cells)
+            for key, text in (("m", "system::command_queue"), ("p", "ttmem-sim"), ("0", "Core 0,0")):
+                saved.press(key=key)
+                saved.wait_for_text(text)
+            self.assert_quiet(saved)
+
+    def test_pictures_are_those_of_the_document(self):
+        """Numbers of processes and the name of the host differ from run to run, so they are replaced."""
+        self.start()
+        simulator = self.simulator_at("transformer-dp4", "decode 1", "--board", "t3000")
+        self.host.wait_for(simulator.pid)
+        tab = self.tab()
+        for name, path, ready in (("host", "/", ".plain, .quiet"), ("treemap", "/memory", ".scope-canvas canvas"),
+                                  ("map", "/memory?view=map&device=0", ".address-map canvas"), ("phone", "/", ".quiet")):
+            tab.size(width=390 if name == "phone" else 1280, height=780)
+            tab.goto(url=self.address() + path)
+            tab.wait_for(f"document.querySelector('{ready}') !== null && document.querySelectorAll('.skeleton').length === 0"
+                         " && document.querySelector('.chip.ok .dot') !== null && document.body.innerText.includes('figures exact')")
+            tab.value(f"""(() => {{
+                const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+                while (walk.nextNode()) {{
+                    const node = walk.currentNode;
+                    node.textContent = node.textContent.replaceAll("{simulator.pid}", "4711").replace(/ in the last \\w+/, " in the last minute");
+                }}
+                document.querySelector(".host").textContent = "node7";
+            }})()""")
+            stored = os.path.join(PICTURES, f"{name}.png")
+            if os.environ.get("TTMEM_UPDATE_GOLDEN") == "1":
+                tab.picture(path=stored, whole=False)
+                continue
+            with tempfile.TemporaryDirectory() as folder:
+                now = os.path.join(folder, "now.png")
+                tab.picture(path=now, whole=False)
+                self.assertLess(self.browser.run("difference", one=stored, other=now), 0.03, name)
+
+    def test_every_view_is_accessible(self):
+        self.start()
+        simulator = self.simulator_at("transformer-dp4", "decode 1", "--board", "t3000")
+        self.host.wait_for(simulator.pid)
+        for scheme in ("dark", "light"):
+            tab = self.tab(scheme=scheme, is_bare=True)
+            for path, ready in (("/", ".chip-cell"), ("/chip/0", ".column li"), ("/memory", ".scope-canvas canvas"), ("/memory?view=list", ".rows .row"),
+                                ("/memory?view=map", ".address-map canvas"), ("/processes", "td a"), ("/failures", ".empty"), ("/compare", ".picker")):
+                tab.goto(url=self.address() + path)
+                tab.wait_for(f"document.querySelector('{ready}') !== null")
+                self.assertEqual(tab.accessibility(), [], (scheme, path))
+
+
+if __name__ == "__main__":
+    if why := missing():
+        print(f"SKIPPED: {why}")
+        sys.exit(SKIPPED)
+    unittest.main()
