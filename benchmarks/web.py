@@ -29,7 +29,7 @@ def percentile(values: list[float], share: float) -> float:
 
 
 def work_per_frame(path: str) -> list[float]:
-    """Milliseconds of tasks on the main thread of the page, per frame in which there was any."""
+    """Milliseconds of processor time of tasks on the main thread of the page, per frame in which there was any."""
     with open(path, encoding="utf-8") as file:
         events = json.load(file)["traceEvents"]
     mains = {(event["pid"], event["tid"]) for event in events
@@ -39,7 +39,7 @@ def work_per_frame(path: str) -> list[float]:
         thread = (event["pid"], event["tid"])
         if thread in mains and event["name"].endswith("RunTask") and "dur" in event:
             frame = (thread, int(event["ts"] / 1000 / FRAME_MS))
-            frames[frame] = frames.get(frame, 0.0) + event["dur"] / 1000
+            frames[frame] = frames.get(frame, 0.0) + event.get("tdur", event["dur"]) / 1000
     return list(frames.values())
 
 

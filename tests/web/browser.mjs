@@ -15,11 +15,12 @@ const FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-ru
 const WAIT_MS = 60_000;
 // When the first chip was on the screen, in ms since the navigation.
 const FIRST_PICTURE = `
-    const look = () => {
-        if (document.querySelector(".chip-cell")) requestAnimationFrame(() => setTimeout(() => (window.firstPicture = performance.now())));
-        else requestAnimationFrame(look);
-    };
-    look();`;
+    const observer = new MutationObserver(() => {
+        if (!document.querySelector(".chip-cell")) return;
+        observer.disconnect();
+        requestAnimationFrame(() => setTimeout(() => (window.firstPicture = performance.now())));
+    });
+    observer.observe(document, { childList: true, subtree: true });`;
 const browser = await chromium.launch({ executablePath: executable, args: FLAGS });
 const pages = new Map();
 let number = 0;

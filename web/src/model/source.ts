@@ -188,6 +188,18 @@ async function findOutPermissions(): Promise<void> {
     }
 }
 
+/** Counters come at once; the stream scans ledgers first. Everybody may see them, so no token is sent, and the document can preload them. */
+async function showCounters(): Promise<void> {
+    try {
+        const response = await fetch("/v1/status?scan=false");
+        if (!response.ok) return;
+        const counters = (await response.json()) as Status;
+        if (status.value === null) status.value = counters;
+    } catch {
+        // The stream says what is wrong.
+    }
+}
+
 export function start(answers: SavedAnswers | null): void {
     if (answers !== null) {
         saved = answers;
@@ -197,6 +209,7 @@ export function start(answers: SavedAnswers | null): void {
         return;
     }
     takeToken();
-    void findOutPermissions();
+    void showCounters();
     new Stream().start();
+    void findOutPermissions();
 }
