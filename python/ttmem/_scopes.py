@@ -16,7 +16,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 class scope:
     """`with ttmem.scope("decoder.3"):` names everything that this thread allocates inside. Scopes may be inside each other, and
-    one object may be used again and again. In a process that is not tracked it does nothing."""
+    one object may be used any number of times. In a process that is not tracked it does nothing."""
 
     __slots__ = ("_name",)
 
