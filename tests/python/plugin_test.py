@@ -105,6 +105,22 @@ class Leaks(PluginCase):
         self.assertNotIn("may leave", output)
 
 
+    def test_each_rerun_is_measured_anew(self):
+        code, output = self.pytest("""
+            runs = []
+
+            @pytest.mark.limit_device_leaks()
+            def test_flaky(device):
+                runs.append(1)
+                if len(runs) == 1:
+                    kept.append(device.allocate(1 << 20))
+        """, "-p", "xdist", "-p", "pytest_rerunfailures", "--reruns", "2", "--ttmem-report", "report.json")
+        self.assertEqual(code, 0, output)
+        self.assert_outcome(output, passed=1, rerun=1)
+        with open(self.path("report.json"), encoding="utf-8") as file:
+            self.assertEqual([(each["outcome"], each["leaked"]) for each in json.load(file)["tests"]], [("passed", [])])
+
+
 class Untracked(PluginCase):
     def test_a_limit_that_cannot_be_checked_fails(self):
         code, output = self.pytest("""
