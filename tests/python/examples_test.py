@@ -54,7 +54,7 @@ class Examples(TestCase):
         done = self.run_example("-m", "pytest", "-p", "ttmem.pytest_plugin", "-p", "no:cacheprovider", os.path.join(EXAMPLES, "test_find_a_leak.py"))
         self.assertIn("1 failed, 1 passed", done.stdout)
         self.assertIn("decoder.2/attention_mask", done.stdout)
-        self.assertIn("the test left", done.stdout)
+        self.assertIn("of dram stayed on device 0, above the limit of 0", done.stdout)
 
     def test_an_out_of_memory_card_in_a_handler(self):
         done = self.run_example(os.path.join(EXAMPLES, "out_of_memory.py"))

@@ -111,6 +111,17 @@ class Blocks(MemoryCase):
                     [(row.kind, row.name, row.count_now) for row in t.leaked], len(other.leaked), len(t.failures)])
         """, [True, True, True, [["dram", "kv_cache", 1]], 0, 0])
 
+    def test_a_block_can_require_that_nothing_stays(self):
+        self.both("""
+            device, kept = Device(), []
+            with ttmem.track() as t:
+                with ttmem.scope("kv_cache"):
+                    kept.append(device.allocate(1 << 20))
+            t.require(leaks="2 MiB")
+            try: t.require(leaks=0)
+            except ttmem.TtmemMemoryError as error: answer(["stayed on device 0" in str(error), "kv_cache" in str(error)])
+        """, [True, True])
+
     def test_a_device_that_is_opened_inside(self):
         self.both("""
             with ttmem.track() as t:
