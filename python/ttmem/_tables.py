@@ -93,6 +93,10 @@ TABLES: dict[str, list[Column]] = {
                        Column("AGE", "age_ns", format_age), _NAME),
     "cores": _columns(Column("CORE", "core"), Column("CB TOP", "cb_top", _hex), Column("HEADROOM", "headroom", format_size),
                       Column("USED", "used", format_size), _PID, _NAME),
+    "programs": _columns(_PID, Column("PROGRAM", "program"), Column("SET", "set"), Column("KERNELS", "kernel_count"),
+                         Column("AGE", "age_ns", format_age), _NAME),
+    "peaks": _columns(_PID, Column("COMMAND", "comm"), Column("REQUESTED", "requested", format_size), Column("COUNT", "count"),
+                      Column("NOW", "requested_now", format_size), Column("USED PEAK", "used_peak", format_size)),
     "devices": _columns(
         Column("DEVICE", "id"), Column("BOARD", "board"), *_memory("dram"),
         Column("OF", "memory.dram.capacity", format_size), *_memory("l1", "cb", "kernel"),
