@@ -173,6 +173,12 @@ void ttmem_scope_pop(void);
 /* Names one live allocation afterwards, inside the name it has: "decoder.3/kv_cache". */
 void ttmem_tag(ttmem_handle handle, const char* name);
 
+/*
+ * The same for the allocation that owns this address on the device which the process calls `logical_id`, where the caller has no
+ * handle. Returns 1, or 0 if there is none. It reads all live allocations: about 10 ms for a million. Makes no segment.
+ */
+int ttmem_tag_address(int32_t logical_id, uint32_t kind, uint64_t address, const char* name);
+
 /* ---- programs: circular buffers and kernels ---------------------------------------------------------------------- */
 
 /* A set of cores: bit x of row[y]. */

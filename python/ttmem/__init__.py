@@ -43,7 +43,7 @@ from ._memory import (
     reset_peak_memory_stats,
 )
 from ._native import is_reporting
-from ._scopes import Mark, mark, scope, scoped
+from ._scopes import Mark, mark, scope, scoped, tag
 from ._sizes import format_size, parse_size
 from ._track import Figures, on_failure, track
 from ._verify import verify
@@ -75,7 +75,7 @@ __all__ = [
     "allocations", "ask", "cores", "diff", "events", "fit", "follow_events", "format_size", "get_memory_info", "growth", "history",
     "is_reporting", "leaks", "map", "mark", "max_memory_allocated", "max_memory_reserved", "mem_get_info", "memory_allocated",
     "memory_reserved", "memory_snapshot", "memory_stats", "memory_summary", "on_failure", "parse_size", "peak", "pjrt_stats",
-    "post_mortems", "processes", "programs", "reset_peak_memory_stats", "scope", "scoped", "status", "track", "verify", "watch",
+    "post_mortems", "processes", "programs", "reset_peak_memory_stats", "scope", "scoped", "status", "tag", "track", "verify", "watch",
     "why", "_dump_snapshot", "_snapshot",
 ]  # fmt: skip
 

@@ -23,6 +23,7 @@ _LIBRARY = "libttmem.so.2"
 _WAY_OUT = "run the program under 'ttmem run', or with TT_ALLOC_TRACKING_ENABLED=1 if its runtime reports by itself"
 
 KIND_NUMBERS = {"dram": 0, "l1": 1, "l1_small": 3, "trace": 4, "cb": 5, "kernel": 6}
+_OTHER_KERNELS = (7, 8)
 ALL_DEVICES = -1
 _MOST_DEVICES = 256
 
@@ -52,6 +53,7 @@ _PROTOTYPES: dict[str, tuple[Any, ...]] = {
     "ttmem_own_usage": (ctypes.c_int, ctypes.c_int32, ctypes.c_uint32, ctypes.POINTER(Usage)),
     "ttmem_reset_peak": (ctypes.c_int, ctypes.c_int32),
     "ttmem_mark": (ctypes.c_int, ctypes.c_char_p),
+    "ttmem_tag_address": (ctypes.c_int, ctypes.c_int32, ctypes.c_uint32, ctypes.c_uint64, ctypes.c_char_p),
 }
 
 
@@ -207,10 +209,23 @@ def leave_scope() -> None:
 def own_usage(device: int, kind: str) -> Usage:
     """What this process has on the device that it calls `device`."""
     usage = Usage()
-    known = _found.functions.get("ttmem_own_usage") or function("ttmem_own_usage")
-    if not known(device, KIND_NUMBERS[kind], usage) and (kind == "dram" or not known(device, KIND_NUMBERS["dram"], usage)):
+    asks = _found.functions.get("ttmem_own_usage") or function("ttmem_own_usage")
+    if asks(device, KIND_NUMBERS[kind], usage):
+        return usage if kind != "kernel" else _all_kernels(asks, device, usage)
+    if kind == "dram" or not asks(device, KIND_NUMBERS["dram"], Usage()):
         raise TtmemNotFound(f"this process has no device {device}: open it first")
     return usage
+
+
+def _all_kernels(asks: Any, device: int, application: Usage) -> Usage:
+    """The client has three kinds of kernels, with one peak."""
+    for number in _OTHER_KERNELS:
+        other = Usage()
+        asks(device, number, other)
+        application.used += other.used
+        application.requested += other.requested
+        application.count += other.count
+    return application
 
 
 def own_devices() -> list[int]:
@@ -226,3 +241,7 @@ def reset_peak(device: int = ALL_DEVICES) -> None:
 
 def mark(name: str) -> bool:
     return bool(function("ttmem_mark")(name.encode()))
+
+
+def tag(device: int, kind: str, address: int, name: str) -> bool:
+    return bool(function("ttmem_tag_address")(device, KIND_NUMBERS[kind], address, name.encode("utf-8", "surrogateescape")))

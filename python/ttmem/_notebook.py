@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from html import escape
 from typing import Any
 
 from . import _memory, _tables
@@ -38,10 +37,10 @@ class CellReport:
             _tables.Column("PEAK", "peak", format_size),
             _tables.Column("GROWTH", "growth", format_size),
         ]
-        parts = [_tables.html_table(rows, columns) if rows else "<p>no device memory was used</p>"]
+        parts = [_tables.html_table(rows, columns) if rows else _tables.html_note("no device memory was used")]
         if len(self.track.failures):
             parts.append(_tables.html_table(self.track.failures.to_list(), _tables.TABLES["failures"]))
-        parts += [f"<p>not exact: {escape(reason)}</p>" for reason in self.track.inexact]
+        parts += [_tables.html_note(f"not exact: {reason}") for reason in self.track.inexact]
         return "".join(parts)
 
 

@@ -9,14 +9,14 @@ from types import TracebackType
 from typing import Any, Callable, TypeVar, overload
 
 from . import _native
-from ._errors import TtmemBadRequest, TtmemNotSupported, TtmemNotTracked
+from ._errors import TtmemBadRequest, TtmemNotFound, TtmemNotSupported, TtmemNotTracked
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 class scope:
     """`with ttmem.scope("decoder.3"):` names everything that this thread allocates inside. Scopes may be inside each other, and
-    one object may be used again and again. In a process that is not tracked it does nothing."""
+    one object may be used any number of times. In a process that is not tracked it does nothing."""
 
     __slots__ = ("_name",)
 
@@ -70,3 +70,17 @@ def mark(name: str = "mark") -> Mark:
     except (TtmemNotSupported, TtmemNotTracked):
         moment.is_kept = False
     return moment
+
+
+def tag(target: Any, name: str, *, device: int = 0, kind: str = "dram") -> None:
+    """Names one live allocation afterwards, inside the name that it has: `decoder.3/kv_cache`. `target` is its address, or an object with
+    `address` or `buffer_address()`, such as a tensor of ttnn. In a process that is not tracked it does nothing."""
+    address = target
+    for attribute in ("buffer_address", "address"):
+        if not isinstance(address, int):
+            found = getattr(target, attribute, None)
+            address = found() if callable(found) else found
+    if not isinstance(address, int) or kind not in _native.KIND_NUMBERS or not name:
+        raise TtmemBadRequest(f"tag({target!r}, {name!r}, kind={kind!r}): needs an address, a name and a kind of memory")
+    if _native.is_reporting() and not _native.tag(device, kind, address, name):
+        raise TtmemNotFound(f"this process has no allocation of {kind} at {address:#x} on device {device}")

@@ -24,7 +24,11 @@ def _at(row: Row, path: str) -> Any:
 class Column:
     def __init__(self, title: str, path: str, show: Callable[[Any], str] | None = None) -> None:
         self.title, self.path, self.show = title, path, show or _plain
-        self.is_number = show in (format_size, format_age, _hex)
+
+    def is_number(self, rows: Sequence[Row]) -> bool:
+        """Numbers are aligned to the right."""
+        values = [self.value(row) for row in rows[:MOST_ROWS]]
+        return all(value is None or (isinstance(value, (int, float)) and not isinstance(value, bool)) for value in values)
 
     def value(self, row: Row) -> Any:
         return _at(row, self.path)
@@ -89,6 +93,10 @@ TABLES: dict[str, list[Column]] = {
                        Column("AGE", "age_ns", format_age), _NAME),
     "cores": _columns(Column("CORE", "core"), Column("CB TOP", "cb_top", _hex), Column("HEADROOM", "headroom", format_size),
                       Column("USED", "used", format_size), _PID, _NAME),
+    "programs": _columns(_PID, Column("PROGRAM", "program"), Column("SET", "set"), Column("KERNELS", "kernel_count"),
+                         Column("AGE", "age_ns", format_age), _NAME),
+    "peaks": _columns(_PID, Column("COMMAND", "comm"), Column("REQUESTED", "requested", format_size), Column("COUNT", "count"),
+                      Column("NOW", "requested_now", format_size), Column("USED PEAK", "used_peak", format_size)),
     "devices": _columns(
         Column("DEVICE", "id"), Column("BOARD", "board"), *_memory("dram"),
         Column("OF", "memory.dram.capacity", format_size), *_memory("l1", "cb", "kernel"),
@@ -124,12 +132,10 @@ def _has_memory(columns: list[Column], row: Row) -> bool:
     return "memory" in row
 
 
-def _aligned(cells: list[list[str]], columns: list[Column]) -> list[str]:
-    widths = [max(len(line[at]) for line in cells) for at in range(len(columns))]
+def _aligned(cells: list[list[str]], are_numbers: list[bool]) -> list[str]:
+    widths = [max(len(line[at]) for line in cells) for at in range(len(are_numbers))]
     return [
-        "  ".join(
-            text.rjust(width) if column.is_number else text.ljust(width) for text, width, column in zip(line, widths, columns)
-        ).rstrip()
+        "  ".join(text.rjust(width) if is_number else text.ljust(width) for text, width, is_number in zip(line, widths, are_numbers)).rstrip()
         for line in cells
     ]
 
@@ -145,7 +151,7 @@ def text_table(rows: Sequence[Row], columns: list[Column] | None = None) -> str:
     columns = columns or columns_of(rows)
     cells = [[column.title for column in columns]]
     cells += [[_clean(column.text(row)) for column in columns] for row in rows[:MOST_ROWS]]
-    lines = _aligned(cells, columns)
+    lines = _aligned(cells, [column.is_number(rows) for column in columns])
     if len(rows) > MOST_ROWS:
         lines.append(f"... and {len(rows) - MOST_ROWS} more")
     return "\n".join(lines)
@@ -169,27 +175,33 @@ def text_view(fields: Row) -> str:
     return "\n".join(lines)
 
 
-_STYLE = "border-collapse:collapse;font-family:monospace;font-size:12px"
+_FONT = "font-family:monospace;font-size:12px"
+_STYLE = f"border-collapse:collapse;{_FONT}"
+_CELL = "padding:1px 8px"
 _BAR = "display:inline-block;height:10px;background:#4878a8"
 _BAR_FRAME = "display:inline-block;width:160px;height:10px;background:#e4e4e4"
 
 
 def html_table(rows: Sequence[Row], columns: list[Column] | None = None) -> str:
     if not rows:
-        return "<p>none</p>"
+        return html_note("none")
     columns = columns or columns_of(rows)
-    head = "".join(f"<th>{escape(column.title)}</th>" for column in columns)
+    sides = ["right" if column.is_number(rows) else "left" for column in columns]
+    head = "".join(f'<th style="{_CELL};text-align:{side}">{escape(column.title)}</th>' for column, side in zip(columns, sides))
     lines = []
     for row in rows[:MOST_ROWS]:
         cells = []
-        for column in columns:
-            side = "right" if column.is_number else "left"
+        for column, side in zip(columns, sides):
             exact = column.value(row)
             title = f' title="{exact} B"' if column.show is format_size and exact is not None else ""
-            cells.append(f'<td style="text-align:{side}"{title}>{escape(column.text(row))}</td>')
+            cells.append(f'<td style="{_CELL};text-align:{side}"{title}>{escape(column.text(row))}</td>')
         lines.append(f"<tr>{''.join(cells)}</tr>")
-    more = f"<p>... and {len(rows) - MOST_ROWS} more</p>" if len(rows) > MOST_ROWS else ""
+    more = html_note(f"... and {len(rows) - MOST_ROWS} more") if len(rows) > MOST_ROWS else ""
     return f'<table style="{_STYLE}"><thead><tr>{head}</tr></thead><tbody>{"".join(lines)}</tbody></table>{more}'
+
+
+def html_note(text: str) -> str:
+    return f'<p style="{_FONT}">{escape(text)}</p>'
 
 
 def html_bar(used: int | None, capacity: int | None) -> str:
@@ -209,7 +221,7 @@ def html_bars(devices: Sequence[Row]) -> str:
             figures = device.get("memory", {}).get(kind) or {}
             if figures.get("used") and figures.get("capacity"):
                 bar = html_bar(figures["used"], figures["capacity"])
-                lines.append(f"<tr><td>{escape(str(device.get('id')))}</td><td>{kind}</td><td>{bar}</td></tr>")
+                lines.append(f"<tr><td>{escape(str(device.get('id')))}</td><td style='{_CELL}'>{kind}</td><td>{bar}</td></tr>")
     return f'<table style="{_STYLE}">{"".join(lines)}</table>' if lines else ""
 
 
@@ -242,5 +254,5 @@ def html_view(fields: Row) -> str:
             parts.append(html_table(fields["processes"], TABLES["processes"]))
     if name == "maps":
         parts += [html_map(each) for each in fields[name]]
-    parts += [f"<p>not exact: {escape(reason)}</p>" for reason in reasons(fields)]
+    parts += [html_note(f"not exact: {reason}") for reason in reasons(fields)]
     return "".join(parts)

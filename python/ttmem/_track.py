@@ -9,8 +9,8 @@ from typing import Any, Callable, Union
 
 from . import _memory, _native
 from ._documents import Document, Rows
-from ._errors import TtmemError, TtmemNotRunning, TtmemNotSupported
-from ._sizes import format_size
+from ._errors import TtmemBadRequest, TtmemError, TtmemMemoryError, TtmemNotRunning, TtmemNotSupported
+from ._sizes import Size, format_size, parse_size
 
 KINDS = _memory.KINDS
 
@@ -145,6 +145,47 @@ class track:
         self.failures = Rows(failures[:new])
         if len(failures) < new:
             self.inexact.append(f"{new - len(failures)} of {new} failures are no longer kept")
+
+    def above_limits(self, device: int | None = None, **limits: Size) -> list[str]:
+        """The limits by kind that a peak is above, on this device or on any; the reason if that is not known."""
+        if self.peak is None:
+            return ["the limits can't be checked: " + "; ".join(self.inexact)]
+        problems = []
+        for kind, limit in limits.items():
+            if kind not in KINDS:
+                raise TtmemBadRequest(f"'{kind}': must be one of {', '.join(KINDS)}")
+            peak = self.peak.of(kind, device)
+            if peak > parse_size(limit):
+                problems.append(f"the peak of {kind} is {format_size(peak)} ({peak} B), above the limit of {limit}")
+        return problems
+
+    def left_above(self, limit: Size) -> list[str]:
+        """Where more buffers than this stayed. Circular buffers and kernels do not count, because a cache keeps programs."""
+        if not self.was_tracked:
+            return ["the limits can't be checked: " + "; ".join(self.inexact)]
+        return [
+            f"{format_size(grown)} ({grown} B) of {kind} stayed on device {device}, above the limit of {limit}"
+            for device, kinds in sorted(self.growth.by_device.items())
+            for kind, grown in kinds.items()
+            if kind not in ("cb", "kernel") and grown > parse_size(limit)
+        ]
+
+    def require(self, *, leaks: Size | None = None, device: int | None = None, **limits: Size) -> None:
+        """After the block: raises TtmemMemoryError with the card if a peak is above its limit (`dram="1 GiB"`) or more than `leaks`
+        stayed on a device."""
+        problems = [] if leaks is None else self.left_above(leaks)
+        problems += self.above_limits(device, **limits) if limits else []
+        if problems:
+            raise TtmemMemoryError("\n".join([*problems, self.card()]))
+
+    def card(self) -> str:
+        """What a person needs to see: the figures, what grew by name, and what failed."""
+        lines = [repr(self)]
+        if len(self.leaked):
+            lines += ["what grew, over all devices:", repr(self.leaked)]
+        if len(self.failures):
+            lines += ["what failed:", repr(self.failures)]
+        return "\n".join(lines)
 
     def __repr__(self) -> str:
         lines = [f"peak    {self.peak if self.peak is not None else 'unknown'}", f"growth  {self.growth}"]

@@ -202,4 +202,6 @@ class Program:
         if done.returncode in answers and done.stdout:
             return json.loads(done.stdout)
         text = done.stderr.decode(errors="replace").strip().removeprefix("ttmem: ") or f"it ended with {done.returncode}"
+        if text.startswith("unknown command"):
+            raise TtmemNotSupported(f"{path} is older than this call: {text.splitlines()[0]}; update the package ttmem")
         raise (TtmemBadRequest if done.returncode == 2 else TtmemNotFound if "no device" in text else TtmemError)(text)

@@ -126,10 +126,10 @@ class Plugin:
         else:
             report.user_properties.append((_PROPERTY, _figures(measured)))
             if len(measured.failures):
-                report.sections.append(("device memory", _card(measured)))
+                report.sections.append(("device memory", measured.card()))
         if problems:
             report.outcome = "failed"
-            card = "" if isinstance(measured, str) else "\n" + _card(measured)
+            card = "" if isinstance(measured, str) else "\n" + measured.card()
             report.longrepr = "device memory: " + "\n".join(problems) + card
 
     def _problems(self, item: pytest.Item, measured: "track | str") -> list[str]:
@@ -229,37 +229,19 @@ def _buffers(growth: dict[int, dict[str, int]]) -> dict[int, dict[str, int]]:
 
 
 def _above_limits(item: pytest.Item, measured: "track") -> list[str]:
-    from . import format_size, parse_size
-
     marker = item.get_closest_marker("limit_device_memory")
     if marker is None:
         return []
     if marker.args or not marker.kwargs or set(marker.kwargs) - {*_kinds(), "device"}:
         return [f"limit_device_memory takes the limits of {', '.join(_kinds())}, and device, by name"]
-    if measured.peak is None:
-        return ["the limits of this test can't be checked: " + "; ".join(measured.inexact)]
-    device = marker.kwargs.get("device")
-    problems = []
-    for kind, size in marker.kwargs.items():
-        if kind != "device" and measured.peak.of(kind, device) > parse_size(size):
-            peak = measured.peak.of(kind, device)
-            problems.append(f"the peak of {kind} is {format_size(peak)} ({peak} B), above the limit of {size}")
-    return problems
+    return measured.above_limits(**marker.kwargs)
 
 
 def _leaks(item: pytest.Item, measured: "track", is_leak_failure: bool) -> list[str]:
-    from . import format_size, parse_size
-
     marker = item.get_closest_marker("limit_device_leaks")
-    if marker is None and not is_leak_failure:
-        return []
-    limit = parse_size(marker.kwargs.get("bytes", marker.args[0] if marker.args else 0)) if marker is not None else 0
-    return [
-        f"the test left {format_size(grown)} ({grown} B) of {kind} on device {device}, and may leave {limit} B"
-        for device, kinds in sorted(_buffers(measured.growth.by_device).items())
-        for kind, grown in kinds.items()
-        if grown > limit
-    ]
+    if marker is not None:
+        return measured.left_above(marker.kwargs.get("bytes", marker.args[0] if marker.args else 0))
+    return measured.left_above(0) if is_leak_failure else []
 
 
 def _headroom() -> dict[int, int]:
@@ -281,16 +263,6 @@ def _without_headroom(marker: pytest.Mark, headroom: dict[int, int]) -> list[str
         for device, left in sorted(headroom.items())
         if left < wanted
     ]
-
-
-def _card(measured: "track") -> str:
-    """What a person needs to see: the figures, what grew by name, and what failed."""
-    lines = [repr(measured)]
-    if len(measured.leaked):
-        lines += ["what grew, over all devices:", repr(measured.leaked)]
-    if len(measured.failures):
-        lines += ["what failed:", repr(measured.failures)]
-    return "\n".join(lines)
 
 
 def _hunger(row: dict[str, Any]) -> tuple[int, int]:

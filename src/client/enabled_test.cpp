@@ -30,6 +30,7 @@ void call_everything() {
     ttmem_free(1);
     ttmem_scope_push("scope");
     ttmem_tag(1, "tag");
+    EXPECT_EQ(ttmem_tag_address(0, TTMEM_DRAM, 1, "tag"), 0);
     ttmem_scope_pop();
     const ttmem_cores cores = rectangle(0, 0, 1, 1);
     EXPECT_EQ(ttmem_allocate_cb(1, 2, 3, 4, &cores, 0), 0u);

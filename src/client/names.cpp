@@ -186,20 +186,10 @@ extern "C" void ttmem_scope_pop(void) {
     }
 }
 
-extern "C" void ttmem_tag(ttmem_handle handle, const char* name) {
-    if (is_off() || handle == 0) {
-        return;
-    }
-    const ApiCall call;
-    if (!call) {
-        return;
-    }
+namespace {
+
+void tag(State& state, ttmem::segment::SlotRef ref, const char* name) {
     using namespace ttmem::segment;
-    State& state = call.state();
-    const SlotRef ref = slot_of(state, handle);
-    if (ref.slot >= state.header->slots_used.load(std::memory_order_acquire)) {
-        return;
-    }
     LedgerSlot& slot = state.ledger[ref.slot];
     tag_slot(slot.word[0], slot.word[kNamingWord], ref.generation, [&](uint32_t known) -> uint32_t {
         // A tag on the deepest scope fits; readers do not follow paths that are longer.
@@ -209,4 +199,72 @@ extern "C" void ttmem_tag(ttmem_handle handle, const char* name) {
         }
         return intern_name(state, name, known);
     });
+}
+
+// The devices that this process calls `logical_id`, as a mask over the device table.
+uint64_t devices_called(const State& state, uint32_t logical_id) {
+    const auto* devices = region<ttmem::segment::DeviceSlot>(state, RegionId::devices);
+    const uint64_t used = state.header->devices_used.load(std::memory_order_acquire);
+    uint64_t mask = 0;
+    for (uint64_t i = 0; i < used; ++i) {
+        uint64_t payload[ttmem::segment::DeviceSlot::kPayloadWords];
+        ttmem_device_info info;
+        if (devices[i].read(payload) != 0) {
+            memcpy(&info, payload, sizeof info);
+            mask |= info.logical_id == logical_id ? uint64_t{1} << i : 0;
+        }
+    }
+    return mask;
+}
+
+// The live allocation of this kind that owns the address. A generation of 0: there is none.
+ttmem::segment::SlotRef find_owner(const State& state, uint64_t devices, uint32_t kind, uint64_t address) {
+    using namespace ttmem::segment;
+    const uint64_t used = state.header->slots_used.load(std::memory_order_acquire);
+    for (uint32_t i = 0; i < used; ++i) {
+        uint64_t payload[kLedgerPayloadWords];
+        const uint64_t generation = state.ledger[i].read(payload);
+        if (generation == 0 || payload[kAddressWord - 1] != address) {
+            continue;
+        }
+        const Allocation a = decode_allocation(payload);
+        if (static_cast<uint32_t>(a.kind) == kind && adds_bytes(a.flags) &&
+            (members_of(state, a.set) & devices) != 0) {
+            return {i, generation};
+        }
+    }
+    return {};
+}
+
+}  // namespace
+
+extern "C" void ttmem_tag(ttmem_handle handle, const char* name) {
+    if (is_off() || handle == 0) {
+        return;
+    }
+    const ApiCall call;
+    if (!call) {
+        return;
+    }
+    const auto ref = slot_of(call.state(), handle);
+    if (ref.slot < call.state().header->slots_used.load(std::memory_order_acquire)) {
+        tag(call.state(), ref, name);
+    }
+}
+
+extern "C" int ttmem_tag_address(int32_t logical_id, uint32_t kind, uint64_t address, const char* name) {
+    if (ttmem_is_reporting() == 0) {
+        return 0;
+    }
+    const ApiCall call;
+    if (!call) {
+        return 0;
+    }
+    const uint64_t devices = devices_called(call.state(), static_cast<uint32_t>(logical_id));
+    const auto ref = find_owner(call.state(), devices, kind, address);
+    if (ref.generation == 0) {
+        return 0;
+    }
+    tag(call.state(), ref, name);
+    return 1;
 }

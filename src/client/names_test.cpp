@@ -207,6 +207,28 @@ TRACKED_TEST(Tag, IsInsideTheNameThatTheAllocationHas) {
     EXPECT_EQ(name_of(1), "decoder.3/kv_cache/k");
 }
 
+TRACKED_TEST(Tag, FindsTheOwnerOfAnAddress) {
+    EXPECT_EQ(ttmem_tag_address(0, TTMEM_DRAM, 64, "early"), 0);
+    EXPECT_FALSE(own_mapping().has_value()) << "it must make no segment";
+    const ttmem_device devices[] = {make_device(0), make_device(1)};
+    const ttmem_set both = ttmem_open_set(devices, 2, "both");
+    const ttmem_set second = ttmem_open_set(devices + 1, 1, "second");
+    ttmem_allocate(both, TTMEM_DRAM | TTMEM_VIEW, 64, 1, 1, 1);
+    ttmem_allocate(both, TTMEM_DRAM, 64, 1, 1, 2);
+    ttmem_allocate(both, TTMEM_L1, 64, 1, 1, 3);
+    ttmem_allocate(second, TTMEM_DRAM, 128, 1, 1, 4);
+    EXPECT_EQ(ttmem_tag_address(1, TTMEM_DRAM, 64, "weights"), 1);
+    EXPECT_EQ(ttmem_tag_address(0, TTMEM_L1, 64, "mask"), 1);
+    EXPECT_EQ(ttmem_tag_address(0, TTMEM_DRAM, 128, "other"), 0) << "it is on device 1";
+    EXPECT_EQ(ttmem_tag_address(1, TTMEM_DRAM, 128, "kv_cache"), 1);
+    EXPECT_EQ(ttmem_tag_address(7, TTMEM_DRAM, 64, "other"), 0);
+    EXPECT_EQ(ttmem_tag_address(0, 99, 64, "other"), 0);
+    EXPECT_EQ(name_of(1), "");
+    EXPECT_EQ(name_of(2), "weights");
+    EXPECT_EQ(name_of(3), "mask");
+    EXPECT_EQ(name_of(4), "kv_cache");
+}
+
 TRACKED_TEST(Tag, KeepsCoresAndCountsOfWhatItNames) {
     const ttmem_set set = make_set();
     const ttmem_cores cores = rectangle(0, 0, 3, 3);

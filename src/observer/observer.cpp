@@ -8,6 +8,7 @@
 #include <pthread.h>
 #include <ttmem/ttmem.h>
 
+#include <array>
 #include <cstdio>
 #include <exception>
 #include <string>
@@ -356,9 +357,18 @@ void leave_user_scope() { record(leave_scope); }
 
 // The calls about this process itself, which must reach the copy of libttmem that records its events.
 void* find_client_function(const char* name) {
-    const std::string_view wanted(name);
-    if (wanted == "ttmem_is_reporting") {
-        return reinterpret_cast<void*>(&ttmem_is_reporting);
+    struct ClientFunction {
+        std::string_view name;
+        void* address;
+    };
+    const std::array functions{
+        ClientFunction{"ttmem_is_reporting", reinterpret_cast<void*>(&ttmem_is_reporting)},
+        ClientFunction{"ttmem_tag_address", reinterpret_cast<void*>(&ttmem_tag_address)},
+    };
+    for (const ClientFunction& function : functions) {
+        if (function.name == name) {
+            return function.address;
+        }
     }
     return nullptr;
 }

@@ -2,6 +2,7 @@
 #include "observer/user_scopes.hpp"
 
 #include <stddef.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 

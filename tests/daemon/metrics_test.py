@@ -63,10 +63,6 @@ def series_of(text: str, name: str) -> list[tuple[dict, float]]:
     return [(dict(re.findall(r'(\w+)="((?:\\.|[^"\\])*)"', labels)), float(value)) for labels, value in lines]
 
 
-def port_of(daemon: Daemon) -> int:
-    return int(wait_until(lambda: re.search(r"http://127\.0\.0\.1:(\d+)", daemon.log()), "the log names the port")[1])
-
-
 def dashboard() -> dict:
     with open(os.path.join(PACKAGING, "grafana", "ttmem.json"), encoding="utf-8") as file:
         return json.load(file)
@@ -149,7 +145,7 @@ class Exposition(MetricsCase):
         with open(token_file, "w", encoding="utf-8", opener=lambda path, flags: os.open(path, flags, 0o600)) as file:
             file.write(TOKEN + "\n")
         daemon = self.daemon("--token-file", token_file, listen="127.0.0.1:0")
-        port, client = port_of(daemon), self.holder(0xd1)
+        port, client = daemon.port(), self.holder(0xd1)
         daemon.wait_for(client.pid)
         self.assertEqual(http_get_text(port, "/metrics")[0], 200)
         status, _, text = http_get_text(port, "/metrics?processes=true")
@@ -266,7 +262,7 @@ class Server(MetricsCase):
         daemon = self.daemon(listen="127.0.0.1:0")
         first, second = self.holder(0xe1), self.holder(0xe2, used=24576)
         daemon.wait_for(first.pid, second.pid)
-        server = Prometheus(self.directory.path, port_of(daemon))
+        server = Prometheus(self.directory.path, daemon.port())
         self.addCleanup(server.close)
 
         def becomes(query: str, *values: float):
@@ -293,7 +289,7 @@ class Server(MetricsCase):
         client = self.holder(0xe1)
         client.run("allocate_cb(held_in, 7, 105664, 4096, [1])")
         daemon.wait_for(client.pid)
-        server = Prometheus(self.directory.path, port_of(daemon))
+        server = Prometheus(self.directory.path, daemon.port())
         self.addCleanup(server.close)
         wait_until(lambda: server.ask("count_over_time(ttmem_build_info[5m]) >= 2"), "there are enough samples for rates")
         for expression in dashboard_queries():

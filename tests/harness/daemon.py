@@ -4,6 +4,7 @@
 import contextlib
 import http.client
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -65,6 +66,10 @@ class Daemon:
             raise AssertionError(f"{path}: {problem!r}; {state}") from None
         assert status == 200, f"{path}: {status} {answer}"
         return answer
+
+    def port(self) -> int:
+        """Of a daemon that listens on 127.0.0.1:0."""
+        return int(wait_until(lambda: re.search(r"http://127\.0\.0\.1:(\d+)", self.log()), "the log names the port")[1])
 
     def view(self) -> dict:
         return self.get("/v1/status")

@@ -74,7 +74,7 @@ class Leaks(PluginCase):
         code, output = self.pytest(self.TESTS)
         self.assertEqual(code, 1, output)
         self.assert_outcome(output, failed=1, passed=3)
-        self.assertRegex(output, r"device memory: the test left 1\.0 MiB \(\d+ B\) of dram on device 0, and may leave 0 B")
+        self.assertRegex(output, r"device memory: 1\.0 MiB \(\d+ B\) of dram stayed on device 0, above the limit of 0")
         self.assertIn("kv_cache", output)
 
     def test_an_option_asks_for_it_everywhere(self):
@@ -102,7 +102,23 @@ class Leaks(PluginCase):
                 assert 1 == 2
         """)
         self.assertIn("assert 1 == 2", output)
-        self.assertNotIn("may leave", output)
+        self.assertNotIn("stayed on", output)
+
+
+    def test_each_rerun_is_measured_anew(self):
+        code, output = self.pytest("""
+            runs = []
+
+            @pytest.mark.limit_device_leaks()
+            def test_flaky(device):
+                runs.append(1)
+                if len(runs) == 1:
+                    kept.append(device.allocate(1 << 20))
+        """, "-p", "xdist", "-p", "pytest_rerunfailures", "--reruns", "2", "--ttmem-report", "report.json")
+        self.assertEqual(code, 0, output)
+        self.assert_outcome(output, passed=1, rerun=1)
+        with open(self.path("report.json"), encoding="utf-8") as file:
+            self.assertEqual([(each["outcome"], each["leaked"]) for each in json.load(file)["tests"]], [("passed", [])])
 
 
 class Untracked(PluginCase):

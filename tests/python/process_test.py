@@ -164,6 +164,24 @@ class Scopes(Process):
         self.assertEqual(len(found), 2)
 
 
+class Tags(Process):
+    def test_a_tag_is_inside_the_name(self):
+        self.both("""
+            device = Device()
+            with ttmem.scope("decoder.3"):
+                a, b = device.allocate(1 << 20), device.allocate(1 << 20, L1)
+            ttmem.tag(a, "kv_cache")
+            ttmem.tag(b.address, "mask", kind="l1")
+            refused = []
+            try: ttmem.tag(a, "other", kind="trace")
+            except ttmem.TtmemNotFound as error: refused.append("no allocation of trace at" in str(error))
+            for target in ("x", None):
+                try: ttmem.tag(target, "other")
+                except ttmem.TtmemBadRequest: refused.append(True)
+            answer([names(), refused])
+        """, [["decoder.3/kv_cache", "decoder.3/mask"], [True] * 3])
+
+
 class Untracked(Process):
     def test_without_tracking_scopes_do_nothing_and_figures_are_refused(self):
         found = self.script("""

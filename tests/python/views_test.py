@@ -199,6 +199,25 @@ class Errors(Package):
         self.assertRaises(ttmem.TtmemNotSupported, ttmem.ask, "unheard-of")
         self.assertTrue(issubclass(ttmem.TtmemNotPermitted, PermissionError))
 
+    def test_a_program_that_is_too_old_is_named(self):
+        with self.assertRaisesRegex(ttmem.TtmemNotSupported, "is older than this call"):
+            ttmem.Client()._program.run(["unheard-of"], 10)
+
+    def test_over_tcp_lists_need_the_token(self):
+        path = os.path.join(self.directory.path, "token")
+        with open(path, "w", encoding="utf-8", opener=lambda path, flags: os.open(path, flags, 0o600)) as file:
+            file.write("secret-of-this-test\n")
+        daemon = self.daemon("--token-file", path, listen="127.0.0.1:0")
+        simulator = self.simulator_at("leak", "step 1")
+        url = f"http://127.0.0.1:{daemon.port()}"
+        self.assertEqual(ttmem.Client(url=url).status().processes[0].pid, simulator.pid)
+        with self.assertRaises(ttmem.TtmemNotPermitted):
+            ttmem.Client(url=url).allocations()
+        with self.assertRaises(ttmem.TtmemNotPermitted):
+            ttmem.Client(url=url, token="wrong").allocations()
+        self.assertGreater(ttmem.Client(url=url, token="secret-of-this-test").allocations().total, 0)
+        self.assertRaises(ttmem.TtmemBadRequest, ttmem.Client(url="ftp://x").status)
+
     def test_a_daemon_that_hangs_costs_the_timeout_only(self):
         import socket
 
