@@ -204,9 +204,17 @@ void all_freed(const AllocatorImpl* allocator) noexcept {
 // reported from then on. No buffer of the kind was freed before, so with the lock nothing disturbs the comparison.
 AllocationGuard::AllocationGuard(const AllocatorImpl* allocator, const Buffer* buffer) noexcept
     : allocator_(allocator), buffer_(buffer) {
+    const uint32_t kind = kind_of(buffer->buffer_type());
+    if (!is_on() || (thread_data.measured >> kind & 1) != 0) {
+        return;
+    }
     report([&](State& state) {
-        FirstOfKind& first = state.first.at(kind_of(buffer->buffer_type()));
-        if (first.is_measured.load(std::memory_order_acquire) || is_per_core(buffer) || buffer->size() == 0) {
+        FirstOfKind& first = state.first.at(kind);
+        if (first.is_measured.load(std::memory_order_acquire)) {
+            thread_data.measured |= 1u << kind;
+            return;
+        }
+        if (is_per_core(buffer) || buffer->size() == 0) {
             return;
         }
         std::unique_lock lock(first.mutex);

@@ -33,10 +33,8 @@ void leave_scope() noexcept {
 
 Guard::Guard() noexcept : exceptions_before_(ttmem_enabled() != 0 ? std::uncaught_exceptions() : -1) {}
 bool Guard::has_succeeded() const noexcept {
-    return exceptions_before_ >= 0 && std::uncaught_exceptions() == exceptions_before_;
+    return is_on() && std::uncaught_exceptions() == exceptions_before_;
 }
-bool Guard::has_failed() const noexcept {
-    return exceptions_before_ >= 0 && std::uncaught_exceptions() > exceptions_before_;
-}
+bool Guard::has_failed() const noexcept { return is_on() && std::uncaught_exceptions() > exceptions_before_; }
 
 }  // namespace tt::tt_metal::ttmem_reporter

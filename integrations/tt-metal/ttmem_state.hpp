@@ -46,6 +46,7 @@ struct ThreadData {
     const IDevice* device = nullptr;               // the last device, with its set
     uint64_t device_version = 0;
     ttmem_set set = 0;
+    uint32_t measured = 0;  // kinds whose first buffer was measured: one bit each
 };
 extern thread_local constinit ThreadData thread_data;
 
