@@ -23,7 +23,8 @@ import tempfile
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-REPORTER_FILES = ("ttmem_reporter.hpp", "ttmem_records.hpp", "ttmem_reporter.cpp", "ttmem_reporter.cmake")
+REPORTER_FILES = ("ttmem_reporter.hpp", "ttmem_records.hpp", "ttmem_state.hpp", "ttmem_buffers.cpp", "ttmem_devices.cpp",
+                  "ttmem_programs.cpp", "ttmem_reporter.cpp", "ttmem_reporter.cmake")
 REPORTER_FOLDER = Path("tt_metal/impl/ttmem")
 BUILD_FILE = Path("tt_metal/CMakeLists.txt")
 TRACKER_CLASS = "tt::tt_metal::GraphTracker"

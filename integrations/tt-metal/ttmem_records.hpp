@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The handle of each live buffer and program, as ttmem_reporter.cpp keeps them. Needs no header of tt-metal.
+// The handle of each live buffer and program, as the reporter keeps them. Needs no header of tt-metal.
 
 #include <ttmem/ttmem.h>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <map>
 #include <mutex>
 #include <set>
@@ -143,11 +145,12 @@ private:
 struct Region {
     uint64_t address = 0;
     uint64_t size = 0;
-    bool is_view = false;  // on the memory of a buffer
+    uint32_t flags = 0;  // as for ttmem_allocate_cb()
     ttmem_cores cores{};
 
     bool operator==(const Region& other) const {
-        return address == other.address && size == other.size && is_view == other.is_view;
+        return address == other.address && size == other.size && flags == other.flags &&
+               std::equal(std::begin(cores.row), std::end(cores.row), std::begin(other.cores.row));
     }
 };
 
@@ -232,8 +235,7 @@ private:
         return records;
     }
     static ttmem_handle allocate(ttmem_set set, uint64_t id, const Region& region) {
-        return ttmem_allocate_cb(set, id, region.address, region.size, &region.cores,
-                                 region.is_view ? TTMEM_VIEW : 0u);
+        return ttmem_allocate_cb(set, id, region.address, region.size, &region.cores, region.flags);
     }
     static void free_all(std::vector<ttmem_handle>& handles) {
         for (const ttmem_handle handle : handles) {

@@ -18,7 +18,9 @@ if(NOT TTMEM_INCLUDE_DIR OR NOT TTMEM_LIBRARY)
         "set TTMEM_ROOT to the prefix of an installed one, or undo the insertion with 'integrate.py remove'.")
 endif()
 
-target_sources(tt_metal PRIVATE "${CMAKE_CURRENT_LIST_DIR}/ttmem_reporter.cpp")
-set_source_files_properties("${CMAKE_CURRENT_LIST_DIR}/ttmem_reporter.cpp" PROPERTIES
+set(ttmem_sources ttmem_buffers.cpp ttmem_devices.cpp ttmem_programs.cpp ttmem_reporter.cpp)
+list(TRANSFORM ttmem_sources PREPEND "${CMAKE_CURRENT_LIST_DIR}/")
+target_sources(tt_metal PRIVATE ${ttmem_sources})
+set_source_files_properties(${ttmem_sources} PROPERTIES
     INCLUDE_DIRECTORIES "${TTMEM_INCLUDE_DIR}" SKIP_PRECOMPILE_HEADERS ON SKIP_UNITY_BUILD_INCLUSION ON)
 target_link_libraries(tt_metal PRIVATE "${TTMEM_LIBRARY}")

@@ -49,6 +49,7 @@ public:
 protected:
     Guard() noexcept;
     ~Guard() = default;
+    bool is_on() const noexcept { return exceptions_before_ >= 0; }
     bool has_succeeded() const noexcept;
     bool has_failed() const noexcept;  // an exception leaves it
 

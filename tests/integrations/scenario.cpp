@@ -5,53 +5,11 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <cstdlib>
 #include <thread>
 #include <tt-metalium/graph_tracking.hpp>
 
-#include "impl/truth.hpp"
-
-namespace truth {
-
-namespace {
-std::mutex mutex;
-std::multimap<const void*, std::string>& lines = *new std::multimap<const void*, std::string>;
-std::vector<std::string>& failures = *new std::vector<std::string>;
-thread_local std::vector<std::string> names;
-}  // namespace
-
-void add(const void* object, const std::string& line) {
-    const std::lock_guard lock(mutex);
-    lines.emplace(object, line);
-}
-void remove(const void* object) {
-    const std::lock_guard lock(mutex);
-    lines.erase(object);
-}
-void fail(const std::string& line) { failures.push_back(line); }
-std::string name() {
-    std::string joined;
-    for (const std::string& each : names) {
-        joined += (joined.empty() ? "" : "/") + each;
-    }
-    return joined.empty() ? "None" : joined;
-}
-void enter(const std::string& name) { names.push_back(name); }
-void leave() { names.pop_back(); }
-
-void pause(const std::string& step) {
-    for (const auto& [object, line] : lines) {
-        std::printf("live: %s\n", line.c_str());
-    }
-    for (const std::string& line : failures) {
-        std::printf("failure: %s\n", line.c_str());
-    }
-    std::printf("paused: %s\n", step.c_str());
-    std::fflush(stdout);
-    while (std::getchar() != '\n' && !std::feof(stdin)) {
-    }
-}
-
-}  // namespace truth
+#include "truth.hpp"
 
 namespace {
 
@@ -65,8 +23,8 @@ public:
     }
     ~Op() {
         int result = 0;
-        truth::name().size() % 2 == 0 ? GraphTracker::instance().track_function_end()
-                                      : GraphTracker::instance().track_function_end(result);
+        truth::current_name().size() % 2 == 0 ? GraphTracker::instance().track_function_end()
+                                              : GraphTracker::instance().track_function_end(result);
         truth::leave();
     }
 };
@@ -87,10 +45,11 @@ void fill(detail::ProgramImpl& program, uint32_t size) {
     program.circular_buffers().push_back(std::make_shared<CircularBufferImpl>(row, 400'000, 2048, true));
 }
 
-bool run() {
+bool run(const char* file) {
+    const auto pause = [&](const char* step) { truth::pause(step, file); };
     bool is_right = true;
     auto mesh = std::make_unique<distributed::MeshDevice>(2);
-    truth::pause("open");
+    pause("open");
 
     std::vector<std::shared_ptr<Buffer>> buffers;
     {
@@ -121,7 +80,7 @@ bool run() {
         buffers.push_back(Buffer::create(mesh.get(), 4096, 1024, BufferType::DRAM));
         Buffer::create(mesh.get(), 4096, 1024, BufferType::DRAM);
     }).join();
-    truth::pause("buffers");
+    pause("buffers");
 
     buffers.erase(buffers.begin() + 7);  // the planned one
     buffers.erase(buffers.begin() + 1, buffers.begin() + 3);
@@ -129,7 +88,7 @@ bool run() {
     distributed::MeshCommandQueue queue(mesh.get());
     is_right =
         is_right && throws([&] { distributed::MeshTrace::populate_mesh_buffer(queue, 131'072 * 12 + 12); });
-    truth::pause("some freed, two refused");
+    pause("some freed, two refused");
 
     {
         distributed::MeshWorkload workload;
@@ -139,9 +98,9 @@ bool run() {
             const Op op("launch");
             distributed::EnqueueMeshWorkload(queue, workload, false);
         }
-        truth::pause("programs");
+        pause("programs");
         distributed::EnqueueMeshWorkload(queue, workload, false);
-        truth::pause("programs again");
+        pause("programs again");
     }
     {
         Program program;
@@ -151,15 +110,18 @@ bool run() {
         kernel->scratchpad_binding_handles().push_back({512, 0});
         program.impl().get_kernels(0)[0] = kernel;
         detail::ConfigureDeviceWithProgram(chip, program, true);
-        truth::pause("dataflow buffers on a chip");
+        pause("dataflow buffers on a chip");
     }
     buffers.push_back(Buffer::create(mesh.get(), 65'536, 2048, BufferType::L1));
     {
         distributed::MeshWorkload workload;
         fill(workload.get_programs()[{0, 1}].impl(), 1'300'000);
         is_right = is_right && throws([&] { distributed::EnqueueMeshWorkload(queue, workload, false); });
+        distributed::MeshWorkload larger;
+        fill(larger.get_programs()[{0, 1}].impl(), 1'500'000);
+        is_right = is_right && throws([&] { distributed::EnqueueMeshWorkload(queue, larger, false); });
     }
-    truth::pause("a clash");
+    pause("two clashes");
 
     std::fflush(stdout);
     if (const pid_t child = fork(); child == 0) {
@@ -170,28 +132,29 @@ bool run() {
         waitpid(child, &status, 0);
         is_right = is_right && status == 0;
     }
-    truth::pause("a fork");
+    pause("a fork");
 
     auto on_chip = Buffer::create(chip, 2048, 2048, BufferType::DRAM);
     chip->allocator_impl()->override_state(chip->allocator_impl()->extract_state());
-    truth::pause("a state replaced");
+    pause("a state replaced");
     on_chip.reset();
-    truth::pause("a buffer of before freed");
+    pause("a buffer of before freed");
     mesh->allocator_impl()->deallocate_buffers();
-    truth::pause("all of a mesh freed at once");
+    pause("all of a mesh freed at once");
 
     mesh->close();
-    truth::pause("closed");
+    pause("closed");
     buffers.clear();
     mesh.reset();
 
     // Never closed, and freed at exit.
     static auto& last = *new distributed::MeshDevice(2);
     static const auto buffer = Buffer::create(&last, 4096, 1024, BufferType::DRAM);
-    truth::pause("opened again");
+    pause("opened again");
     return is_right;
 }
 
 }  // namespace
 
-int main() { return run() ? 0 : 1; }
+// Argument: the file for what it holds by its own account.
+int main(int count, char** arguments) { return count == 2 && run(arguments[1]) ? 0 : 1; }

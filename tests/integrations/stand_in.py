@@ -12,6 +12,7 @@ from pathlib import Path
 from harness.programs import ROOT
 
 HERE = Path(__file__).resolve().parent
+TRUTH = Path(ROOT, "tests", "observer", "releases")  # its account of itself, as other stand-ins keep it
 INTEGRATION = Path(ROOT, "integrations", "tt-metal")
 REPORTER = "tt_metal/impl/ttmem/ttmem_reporter.cpp"
 
@@ -44,7 +45,8 @@ class StandIn:
     def add_other_headers(self) -> None:
         """Each header of tt-metal that the reporter includes and the tree lacks leads to the stand-in's only one."""
         included = re.compile(r'#include ["<]((?:tt-metalium|impl|llrt)/[^">]+)')
-        for name in included.findall((INTEGRATION / "ttmem_reporter.cpp").read_text()):
+        reporter = "".join(path.read_text() for path in sorted(INTEGRATION.glob("*pp")))
+        for name in included.findall(reporter):
             path = self.path("tt_metal/api" if name.startswith("tt-metalium") else "tt_metal") / name
             if not path.exists():
                 path.parent.mkdir(parents=True, exist_ok=True)
@@ -53,10 +55,10 @@ class StandIn:
     def compile(self, compiler: str, library_folder: str) -> str:
         """The scenario with all sources of the tree, as one file because that is faster."""
         program, together = str(Path(self.folder.name, "scenario")), Path(self.folder.name, "together.cpp")
-        sources = [*sorted(self.root.rglob("*.cpp")), HERE / "scenario.cpp"]
+        sources = [*sorted(self.root.rglob("*.cpp")), TRUTH / "truth.cpp", HERE / "scenario.cpp"]
         together.write_text("".join(f'#include "{path}"\n' for path in sources))
         command = [compiler, "-std=c++20", "-O0", "-pthread", "-Wall", "-Wextra", "-Werror",
-                   f"-I{self.path('tt_metal/api')}", f"-I{self.path('tt_metal')}", f"-I{os.path.join(ROOT, 'include')}",
+                   f"-I{self.path('tt_metal/api')}", f"-I{self.path('tt_metal')}", f"-I{os.path.join(ROOT, 'include')}", f"-I{TRUTH}",
                    str(together), "-o", program, f"-L{library_folder}", "-lttmem", f"-Wl,-rpath,{library_folder}"]
         subprocess.run(command, check=True)
         return program

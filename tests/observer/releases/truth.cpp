@@ -7,8 +7,6 @@
 #include <set>
 #include <vector>
 
-#include "release.hpp"
-
 namespace truth {
 
 namespace {

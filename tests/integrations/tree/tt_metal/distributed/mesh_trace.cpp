@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "impl/stand_in.hpp"
-#include "impl/truth.hpp"
+#include "truth.hpp"
 
 namespace tt::tt_metal::distributed {
 
@@ -9,7 +9,7 @@ void MeshTrace::populate_mesh_buffer(MeshCommandQueue& mesh_cq, uint32_t size) {
     mesh.set_trace_buffers_size(mesh.get_trace_buffers_size() + size);
     if (mesh.get_trace_buffers_size() > mesh.allocator_impl()->get_config().trace_region_size) {
         const auto now = mesh.allocator_impl()->get_statistics(BufferType::TRACE);
-        truth::fail("no room for " + std::to_string(size) + " needed " + std::to_string((size / 12 + 31) / 32 * 32) +
+        truth::add_failure("no room for " + std::to_string(size) + " needed " + std::to_string((size / 12 + 31) / 32 * 32) +
                     " free " + std::to_string(now.total_free_bytes) + " largest " +
                     std::to_string(now.largest_free_block_bytes));
         throw std::runtime_error("the trace exceeds its region");

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "impl/stand_in.hpp"
-#include "impl/truth.hpp"
+#include "truth.hpp"
 
 #define STAND_IN_OPEN_BRACE {
 
@@ -57,7 +57,7 @@ DeviceAddr AllocatorImpl::allocate_buffer(Buffer* buffer)
     }
     consider(pool.base + pool.size);
     if (!found) {
-        truth::fail("no room for " + std::to_string(buffer->size()) + " needed " + std::to_string(size) + " free " +
+        truth::add_failure("no room for " + std::to_string(buffer->size()) + " needed " + std::to_string(size) + " free " +
                     std::to_string(free) + " largest " + std::to_string(largest));
         throw std::runtime_error("there is no room for a buffer");
     }

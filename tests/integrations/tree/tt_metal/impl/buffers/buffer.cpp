@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tt-metalium/graph_tracking.hpp>
 
-#include "impl/truth.hpp"
+#include "truth.hpp"
 
 namespace tt::tt_metal {
 
@@ -31,7 +31,7 @@ std::shared_ptr<Buffer> Buffer::create(IDevice* device, DeviceAddr size, DeviceA
     truth::add(buffer.get(), device->label() + " " + kind_name(type) + " at " + std::to_string(buffer->address_) +
                                  " requested " + std::to_string(size) + " used " + std::to_string(used) +
                                  (buffer->is_hooked_ ? " planned" : "") + " owner " +
-                                 std::to_string(buffer->unique_id_) + " name " + truth::name());
+                                 std::to_string(buffer->unique_id_) + " name " + truth::current_name());
     GraphTracker::instance().track_allocate(buffer.get());
     return buffer;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tt-metalium/graph_tracking.hpp>
 
-#include "impl/truth.hpp"
+#include "truth.hpp"
 
 namespace tt::tt_metal {
 
@@ -21,10 +21,10 @@ size_t cores_in(const CoreRangeSet& cores) {
 }
 
 void account(const detail::ProgramImpl* program, const IDevice* chip, const CoreRangeSet& cores, uint64_t address,
-             uint64_t size, bool is_view) {
+             uint64_t size, bool is_view, const std::string& type) {
     truth::add(program, chip->label() + " cb at " + std::to_string(address) + " requested " + std::to_string(size) +
-                            " used " + std::to_string(is_view ? 0 : size * cores_in(cores)) + (is_view ? " view" : "") + " owner " +
-                            std::to_string(program->get_id()) + " name " + truth::name());
+                            " used " + std::to_string(is_view ? 0 : size * cores_in(cores)) + (is_view ? " view" : "") + " " + type +
+                            " owner " + std::to_string(program->get_id()) + " name " + truth::current_name());
 }
 
 }  // namespace
@@ -51,7 +51,8 @@ void detail::ProgramImpl::allocate_circular_buffers(const IDevice* device) {
     }
     for (const auto& buffer : circular_) {
         for (const IDevice* chip : chips_of(device)) {
-            account(this, chip, buffer->core_ranges(), buffer->address(), buffer->size(), buffer->globally_allocated());
+            account(this, chip, buffer->core_ranges(), buffer->address(), buffer->size(), buffer->globally_allocated(),
+                    "circular");
             GraphTracker::instance().track_allocate_cb(buffer->core_ranges(), buffer->address(), buffer->size(),
                                                        buffer->globally_allocated(), chip);
         }
@@ -64,7 +65,7 @@ void detail::ProgramImpl::allocate_scratchpads(const IDevice* device) {
             if (scratchpad.allocated_address == 0) {
                 scratchpad.allocated_address = 300'000;
                 for (const IDevice* chip : chips_of(device)) {
-                    account(this, chip, kernel->core_range_set(), 300'000, scratchpad.size_bytes, false);
+                    account(this, chip, kernel->core_range_set(), 300'000, scratchpad.size_bytes, false, "scratchpad");
                 }
             }
         }
@@ -75,9 +76,10 @@ void detail::ProgramImpl::validate_circular_buffer_region(const IDevice* device)
     const auto lowest = device->lowest_occupied_compute_l1_address({});
     for (const auto& buffer : circular_) {
         const uint64_t end = buffer->address() + buffer->size();
-        if (!buffer->globally_allocated() && lowest && end > *lowest) {
-            truth::fail("clash of " + std::to_string(id_) + " ends " + std::to_string(end) + " lowest " +
-                        std::to_string(*lowest));
+        const bool is_beyond_l1 = end > device->l1_size_per_core();
+        if (!buffer->globally_allocated() && (is_beyond_l1 || (lowest && end > *lowest))) {
+            truth::add_failure("clash of " + std::to_string(id_) + " ends " + std::to_string(end) + " lowest " +
+                        std::to_string(is_beyond_l1 ? device->l1_size_per_core() : *lowest));
             throw std::runtime_error("circular buffers clash with a buffer");
         }
     }
@@ -93,7 +95,7 @@ void detail::ProgramImpl::launch_on(const IDevice* device, const std::vector<IDe
     validate_dataflow_buffer_region(device);
     for (const IDevice* chip : chips) {
         if (is_first) {
-            const std::string owner = " owner " + std::to_string(id_) + " name " + truth::name();
+            const std::string owner = " owner " + std::to_string(id_) + " name " + truth::current_name();
             truth::add(this, chip->label() + " kernel at None requested 400 used 400" + owner);
             truth::add(this, chip->label() + " kernel at None requested 64 used 64" + owner);
         }
