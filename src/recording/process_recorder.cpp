@@ -39,12 +39,13 @@ Allocation allocation_of(const Event& event, uint32_t thread) {
 
 }  // namespace
 
-ProcessRecorder::ProcessRecorder(uint32_t number, std::shared_ptr<const segment::Reader> ledger, Start from)
+ProcessRecorder::ProcessRecorder(uint32_t number, std::shared_ptr<const segment::Reader> ledger,
+                                 StartState from)
     : number_(number),
       ledger_(std::move(ledger)),
-      cursor_(from == Start::present ? ledger_->cursor_at_end() : segment::Cursor{}),
-      needs_ledger_(from == Start::present),
-      has_lost_(from == Start::present) {}
+      cursor_(from == StartState::present ? ledger_->cursor_at_end() : segment::Cursor{}),
+      needs_ledger_(from == StartState::present),
+      has_lost_(from == StartState::present) {}
 
 std::optional<uint64_t> ProcessRecorder::waiting_since_ns() const {
     return columns_ ? std::optional(block_first_ns_) : std::nullopt;

@@ -19,9 +19,9 @@ namespace ttmem::recording {
 class ProcessRecorder {
 public:
     // present: from now on; call write_ledger() first. beginning: from an empty ledger on, by the events that the rings have.
-    enum class Start : uint8_t { present, beginning };
+    enum class StartState : uint8_t { present, beginning };
 
-    ProcessRecorder(uint32_t number, std::shared_ptr<const segment::Reader> ledger, Start from);
+    ProcessRecorder(uint32_t number, std::shared_ptr<const segment::Reader> ledger, StartState from);
 
     // Reads new events and writes full blocks. Returns the number of events.
     base::Expected<uint64_t> follow(BlockWriter& to);

@@ -270,7 +270,7 @@ base::Expected<census::Census> Replay::census() const {
     return census;
 }
 
-std::optional<Replay::Step> Replay::step() {
+ProcessReplay* Replay::find_next() {
     ProcessReplay* next = nullptr;
     uint64_t next_ns = UINT64_MAX;
     for (ProcessReplay& process : processes_) {
@@ -283,12 +283,22 @@ std::optional<Replay::Step> Replay::step() {
             next_ns = *time;
         }
     }
+    return next;
+}
+
+std::optional<uint64_t> Replay::next_ns() {
+    ProcessReplay* const next = find_next();
+    return next == nullptr ? std::nullopt : next->next_ns();
+}
+
+std::optional<Replay::ReplayStep> Replay::step() {
+    ProcessReplay* const next = find_next();
     if (next == nullptr) {
         return std::nullopt;
     }
-    Step step{next_ns, next, next->next()};
+    ReplayStep step{next->next().time_ns, next, next->next()};
     next->apply_next();
-    now_ns_ = std::max(now_ns_, next_ns);
+    now_ns_ = std::max(now_ns_, step.time_ns);
     return step;
 }
 

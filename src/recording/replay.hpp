@@ -80,17 +80,25 @@ public:
     base::Expected<census::Census> census() const;
 
     // Applies the next event of any process, in the order of time. Absent at the end.
-    struct Step {
+    struct ReplayStep {
         uint64_t time_ns = 0;
         const ProcessReplay* process = nullptr;
         RecordedEvent event;
     };
-    std::optional<Step> step();
+    std::optional<ReplayStep> step();
+    // The time of that event.
+    std::optional<uint64_t> next_ns();
+
+    const std::vector<ProcessReplay>& processes() const { return processes_; }
+    const std::shared_ptr<census::DeviceIds>& device_ids() const { return device_ids_; }
 
     // Used bytes of a kind over all sets of all processes.
     uint64_t used(segment::AllocationKind kind) const;
 
 private:
+    // The process of the next event; null at the end.
+    ProcessReplay* find_next();
+
     std::shared_ptr<const Recording> recording_;
     std::vector<ProcessReplay> processes_;
     std::shared_ptr<census::DeviceIds> device_ids_;

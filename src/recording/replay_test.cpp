@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "census/figures.hpp"
-#include "recording/recorder.hpp"
+#include "recording/recording_writer.hpp"
 #include "segment/clock.hpp"
 #include "tests/support/oracle.hpp"
 #include "tests/support/own_segment.hpp"
@@ -89,10 +89,10 @@ protected:
         test::Exchange exchange;
         test::Worker worker(7, 0, test::make_set(0), test::make_device(1), exchange);
         worker.work(200);
-        auto recorder = Recorder::create({path()});
+        auto recorder = RecordingWriter::create({path()});
         EXPECT_TRUE(recorder.has_value());
         EXPECT_TRUE(recorder->set_host({.host = "there", .program = "test"}));
-        EXPECT_TRUE(recorder->add(this_process(), ProcessRecorder::Start::present).has_value());
+        EXPECT_TRUE(recorder->add(this_process(), ProcessRecorder::StartState::present).has_value());
         std::vector<Truth> truths = {truth_now()};
         for (uint64_t step = 0; step < steps; ++step) {
             for (uint64_t done = 0; done < operations; ++done) {

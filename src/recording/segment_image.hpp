@@ -41,12 +41,8 @@ public:
     base::Expected<segment::Reader> reader(uint64_t now_ns) const;
 
 private:
-    struct QuietTraits : segment::OneWriterTraits {
-        using Order = segment::StepOrder<segment::Step::intent, segment::Step::ledger,
-                                         segment::Step::counters, segment::Step::clear>;
-    };
     using LoudWriter = segment::BasicEventWriter<segment::OneWriterTraits>;
-    using QuietWriter = segment::BasicEventWriter<QuietTraits>;
+    using QuietWriter = segment::BasicEventWriter<segment::QuietTraits>;
 
     SegmentImage(base::Descriptor file, std::shared_ptr<void> mapping, const segment::Sizes& sizes,
                  uint32_t pid, uint64_t start_time);

@@ -139,8 +139,8 @@ CardContents card_from_bytes(const std::string& bytes) {
     return card;
 }
 
-std::map<TableTracker::Key, std::string> TableTracker::current(const segment::Reader& reader) const {
-    std::map<Key, std::string> found;
+std::map<TableTracker::TableKey, std::string> TableTracker::current(const segment::Reader& reader) const {
+    std::map<TableKey, std::string> found;
     const segment::Clock clock = reader.clock();
     uint32_t index = 0;
     for (const auto& device : reader.devices()) {
@@ -237,7 +237,7 @@ std::vector<TableEntry> TableTracker::all(const segment::Reader& reader) {
 }
 
 std::vector<TableEntry> TableTracker::changes(const segment::Reader& reader) {
-    std::map<Key, std::string> now = current(reader);
+    std::map<TableKey, std::string> now = current(reader);
     std::vector<TableEntry> entries;
     for (const auto& [key, bytes] : now) {
         const auto before = known_.find(key);

@@ -47,12 +47,12 @@ public:
     std::vector<TableEntry> changes(const segment::Reader& reader);
 
 private:
-    using Key = std::pair<TableId, uint32_t>;
+    using TableKey = std::pair<TableId, uint32_t>;
 
-    std::map<Key, std::string> current(const segment::Reader& reader) const;
+    std::map<TableKey, std::string> current(const segment::Reader& reader) const;
     void add_names(const segment::Reader& reader, std::vector<TableEntry>& to);
 
-    std::map<Key, std::string> known_;
+    std::map<TableKey, std::string> known_;
     std::map<uint32_t, std::string> cards_;  // by number: they are large, and never change
     uint32_t names_ = 1;                     // those before are written
 };

@@ -25,15 +25,15 @@ struct RecorderTotals {
     uint64_t bytes = 0;
 };
 
-class Recorder {
+class RecordingWriter {
 public:
-    static base::Expected<Recorder> create(FileSettings settings);
+    static base::Expected<RecordingWriter> create(FileSettings settings);
 
     // What the host is. Written where it has changed.
     base::Expected<void> set_host(const HostFactsRecord& facts);
 
     // Returns the number of the process in the recording.
-    base::Expected<uint32_t> add(const census::Process& process, ProcessRecorder::Start from);
+    base::Expected<uint32_t> add(const census::Process& process, ProcessRecorder::StartState from);
     // Its last events and its last ledger.
     base::Expected<void> end(uint32_t number);
 
@@ -52,7 +52,7 @@ private:
         ProcessRecorder recorder;
     };
 
-    explicit Recorder(BlockWriter file) : file_(std::move(file)) {}
+    explicit RecordingWriter(BlockWriter file) : file_(std::move(file)) {}
 
     base::Expected<void> write_host();
     base::Expected<void> write_process(uint32_t number, const Followed& followed);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "recording/recorder.hpp"
+#include "recording/recording_writer.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -16,15 +16,15 @@ constexpr uint64_t kLongestWaitNs = base::kNsPerSecond;
 
 }  // namespace
 
-base::Expected<Recorder> Recorder::create(FileSettings settings) {
+base::Expected<RecordingWriter> RecordingWriter::create(FileSettings settings) {
     auto file = BlockWriter::create(std::move(settings), segment::monotonic_now(), base::realtime_ns());
     if (!file) {
         return tl::unexpected(std::move(file.error()));
     }
-    return Recorder(std::move(*file));
+    return RecordingWriter(std::move(*file));
 }
 
-base::Expected<void> Recorder::write_host() {
+base::Expected<void> RecordingWriter::write_host() {
     ByteWriter payload;
     write_facts(host_, payload);
     const uint64_t now_ns = segment::monotonic_now();
@@ -32,7 +32,7 @@ base::Expected<void> Recorder::write_host() {
         {.type = BlockType::host, .first_ns = now_ns, .last_ns = now_ns, .payload = payload.bytes()});
 }
 
-base::Expected<void> Recorder::set_host(const HostFactsRecord& facts) {
+base::Expected<void> RecordingWriter::set_host(const HostFactsRecord& facts) {
     if (host_ == facts) {
         return {};
     }
@@ -40,7 +40,7 @@ base::Expected<void> Recorder::set_host(const HostFactsRecord& facts) {
     return write_host();
 }
 
-base::Expected<void> Recorder::write_process(uint32_t number, const Followed& followed) {
+base::Expected<void> RecordingWriter::write_process(uint32_t number, const Followed& followed) {
     ByteWriter payload;
     write_facts(followed.facts, payload);
     return file_.append({.type = BlockType::process,
@@ -50,23 +50,24 @@ base::Expected<void> Recorder::write_process(uint32_t number, const Followed& fo
                          .payload = payload.bytes()});
 }
 
-base::Expected<uint32_t> Recorder::add(const census::Process& process, ProcessRecorder::Start from) {
+base::Expected<uint32_t> RecordingWriter::add(const census::Process& process,
+                                              ProcessRecorder::StartState from) {
     const uint32_t number = ++last_number_;
     ProcessFactsRecord facts;
     facts.identity = process.identity;
     facts.source = process.source;
     facts.is_older_than_ledger = process.is_older_than_ledger;
     facts.has_changed_user = process.has_changed_user;
-    facts.is_from_start = from == ProcessRecorder::Start::beginning;
+    facts.is_from_start = from == ProcessRecorder::StartState::beginning;
     facts.slots = process.ledger->slot_capacity();
     Followed followed{std::move(facts), segment::monotonic_now(),
                       ProcessRecorder(number, process.ledger, from)};
-    if (from == ProcessRecorder::Start::beginning) {
+    if (from == ProcessRecorder::StartState::beginning) {
         // Its first event may be older than this moment.
         followed.first_ns = std::min(followed.first_ns, process.ledger->created_ns());
     }
     auto written = write_process(number, followed);
-    if (written && from == ProcessRecorder::Start::present) {
+    if (written && from == ProcessRecorder::StartState::present) {
         written = followed.recorder.write_ledger(file_);
     }
     if (!written) {
@@ -76,14 +77,14 @@ base::Expected<uint32_t> Recorder::add(const census::Process& process, ProcessRe
     return number;
 }
 
-void Recorder::add_to_past(const ProcessRecorder& recorder) {
+void RecordingWriter::add_to_past(const ProcessRecorder& recorder) {
     past_.events += recorder.events();
     past_.lost += recorder.lost();
     past_.without_details += recorder.without_details();
     ++past_.processes;
 }
 
-base::Expected<void> Recorder::end(uint32_t number) {
+base::Expected<void> RecordingWriter::end(uint32_t number) {
     const auto found = processes_.find(number);
     if (found == processes_.end()) {
         return {};
@@ -109,7 +110,7 @@ base::Expected<void> Recorder::end(uint32_t number) {
     return written;
 }
 
-base::Expected<void> Recorder::begin_part() {
+base::Expected<void> RecordingWriter::begin_part() {
     for (auto& [number, followed] : processes_) {
         if (auto flushed = followed.recorder.flush(file_); !flushed) {
             return flushed;
@@ -130,7 +131,7 @@ base::Expected<void> Recorder::begin_part() {
     return done;
 }
 
-base::Expected<uint64_t> Recorder::follow() {
+base::Expected<uint64_t> RecordingWriter::follow() {
     uint64_t sum = 0;
     const uint64_t now_ns = segment::monotonic_now();
     for (auto& [number, followed] : processes_) {
@@ -154,7 +155,7 @@ base::Expected<uint64_t> Recorder::follow() {
     return sum;
 }
 
-base::Expected<void> Recorder::finish() {
+base::Expected<void> RecordingWriter::finish() {
     for (auto& [number, followed] : processes_) {
         auto events = followed.recorder.follow(file_);
         auto written = events ? followed.recorder.write_ledger(file_)
@@ -175,7 +176,7 @@ base::Expected<void> Recorder::finish() {
     return file_.append({.type = BlockType::finish, .first_ns = now_ns, .last_ns = now_ns});
 }
 
-RecorderTotals Recorder::totals() const {
+RecorderTotals RecordingWriter::totals() const {
     RecorderTotals totals = past_;
     for (const auto& [number, followed] : processes_) {
         totals.events += followed.recorder.events();
