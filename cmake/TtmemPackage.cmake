@@ -32,7 +32,7 @@ install(DIRECTORY /lib/terminfo/ DESTINATION "${CMAKE_INSTALL_DATADIR}/ttmem/ter
 
 # The terms of what is linked into the programs.
 foreach(library IN ITEMS libboost1.81-dev libcli11-dev libexpected-dev libfmt-dev libncurses-dev libstdc++-12-dev
-        libtomlplusplus-dev nlohmann-json3-dev)
+        libtomlplusplus-dev libzstd-dev nlohmann-json3-dev)
     install(FILES "/usr/share/doc/${library}/copyright" DESTINATION "${CMAKE_INSTALL_DOCDIR}/libraries" RENAME "${library}")
 endforeach()
 

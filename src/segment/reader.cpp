@@ -375,6 +375,39 @@ void Reader::for_each_live(const std::function<bool(SlotRef, const Allocation&)>
     }
 }
 
+uint64_t Reader::read_allocation(uint32_t slot, Allocation& into) const {
+    const auto* entry_of_slot = entry<LedgerSlot>(RegionId::ledger, slot);
+    uint64_t payload[LedgerSlot::kPayloadWords];
+    const uint64_t generation = entry_of_slot == nullptr ? 0 : entry_of_slot->read(payload);
+    if (generation != 0) {
+        into = decode_allocation(payload);
+    }
+    return generation & kGenerationMask;
+}
+
+// SYNC POINT: with BasicSlot::publish() and retire().
+uint64_t Reader::generation_of(uint32_t slot) const {
+    const auto* entry_of_slot = entry<LedgerSlot>(RegionId::ledger, slot);
+    return entry_of_slot == nullptr
+               ? 0
+               : entry_of_slot->word[0].load(std::memory_order_acquire) & kGenerationMask;
+}
+
+uint32_t Reader::names_used() const { return used(&Header::names_used, RegionId::names); }
+uint32_t Reader::core_sets_used() const { return used(&Header::core_sets_used, RegionId::core_sets); }
+
+std::optional<Reader::NameEntry> Reader::name_entry(uint32_t id) const {
+    const auto* name = id < names_used() ? entry<Name>(RegionId::names, id) : nullptr;
+    char text[kMaxNameBytes];
+    NameEntry result;
+    const uint32_t length = name == nullptr ? 0 : name->read(text, result.parent);
+    if (length == 0) {
+        return std::nullopt;
+    }
+    result.text.assign(text, length);
+    return result;
+}
+
 std::string Reader::name(uint64_t id) const {
     std::string path;
     for (uint32_t depth = 0; id != 0 && depth < kMaxNameDepth; ++depth) {

@@ -91,7 +91,12 @@ public:
     // The process that the segment claims to belong to. Only the kernel knows whether that is true.
     uint32_t pid() const { return pid_; }
     uint64_t start_time() const { return start_time_; }
-    Clock clock() const { return {clock_kind_, clock_then_, Clock::now(clock_kind_)}; }
+    Clock clock() const { return {clock_kind_, clock_then_, now_ ? *now_ : Clock::now(clock_kind_)}; }
+    ClockKind clock_kind() const { return clock_kind_; }
+    // From now on it is always this moment: for a segment that shows a past one.
+    void set_now(Moment now) { now_ = now; }
+    // When the segment was made, on the monotonic clock, as it claims.
+    uint64_t created_ns() const { return clock_then_.monotonic_ns; }
 
     // By index of the device table; nothing where there is none, or it is just being changed.
     std::vector<std::optional<ttmem_device_info>> devices() const;
@@ -116,6 +121,22 @@ public:
     // segment may have more slots at every call.
     void for_each_live(const std::function<bool(SlotRef, const Allocation&)>& take,
                        uint64_t slots = UINT64_MAX) const;
+
+    // One slot: copies the allocation of a live one and returns its generation, or returns 0 where it is free or just changing.
+    uint64_t read_allocation(uint32_t slot, Allocation& into) const;
+    // The generation of a slot, live or free; 0 where it was never used.
+    uint64_t generation_of(uint32_t slot) const;
+
+    // A name without its parents, as the process wrote it. Nothing where it is not written yet.
+    struct NameEntry {
+        std::string text;
+        uint32_t parent = 0;
+
+        bool operator==(const NameEntry&) const = default;
+    };
+    std::optional<NameEntry> name_entry(uint32_t id) const;
+    uint32_t names_used() const;
+    uint32_t core_sets_used() const;
 
     // "decoder.3/ttnn::matmul", safe for a terminal; empty for 0 and for an unknown id. A very long one lacks its beginning.
     std::string name(uint64_t id) const;
@@ -148,6 +169,7 @@ public:
     uint64_t resident_bytes() const { return memory_.resident_bytes(); }
 
     uint32_t slots_used() const;
+    uint32_t slot_capacity() const { return region(RegionId::ledger).count; }
     uint64_t events_written() const;
 
 private:
@@ -176,6 +198,7 @@ private:
     uint64_t start_time_ = 0;
     ClockKind clock_kind_ = ClockKind::monotonic_ns;
     Moment clock_then_;
+    std::optional<Moment> now_;  // absent: the present
     uint32_t ring_capacity_ = 0;
 };
 

@@ -48,6 +48,12 @@ struct EventTraits {
     static void passed(EventType, Step) {}
 };
 
+// For a ledger that is written again: its events happened before, and no ring gets a record of them.
+struct QuietTraits : EventTraits {
+    using Order = StepOrder<Step::intent, Step::ledger, Step::counters, Step::clear>;
+    static constexpr bool kSharesPools = false;
+};
+
 // Only one thread stores to `word` (or it holds a lock). SYNC POINT: with Reader::totals().
 template <std::memory_order kOrder = std::memory_order_release, class Word>
 void add_alone(Word& word, uint64_t amount) {

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "recording/moment.hpp"
+
+#include <time.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <cstdio>
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/time.hpp"
+#include "recording/replay.hpp"
+
+namespace ttmem::recording {
+
+using base::Error;
+using segment::AllocationKind;
+
+namespace {
+
+constexpr char kForms[] = "must be +12.5s, 13:05:20, '2026-05-01 13:05:20', peak:KIND or failure:N";
+
+tl::unexpected<Error> refuse(const std::string& text, const std::string& why) {
+    return base::error(Error::Code::refused, "'" + text + "': " + why);
+}
+
+std::optional<double> parse_number(std::string_view text) {
+    double number = 0;
+    const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
+    const bool is_good = problem == std::errc() && end == text.data() + text.size() && std::isfinite(number);
+    return is_good ? std::optional(number) : std::nullopt;
+}
+
+// "12.5s", "300ms", "5m", "2h"; seconds where there is no unit.
+std::optional<double> parse_seconds(std::string_view text) {
+    constexpr std::pair<std::string_view, double> kUnits[] = {
+        {"ms", 0.001}, {"s", 1}, {"m", 60}, {"h", 3600}, {"", 1}};
+    for (const auto& [unit, seconds] : kUnits) {
+        if (text.ends_with(unit)) {
+            const auto number = parse_number(text.substr(0, text.size() - unit.size()));
+            if (number) {
+                return *number * seconds;
+            }
+        }
+    }
+    return std::nullopt;
+}
+
+// The time since the epoch. Without a date it is the day on which the recording ended, or the day before.
+std::optional<uint64_t> parse_clock(const std::string& text, uint64_t end_epoch_ns) {
+    const auto end_s = static_cast<time_t>(end_epoch_ns / base::kNsPerSecond);
+    tm date{};
+    localtime_r(&end_s, &date);
+    double seconds = 0;
+    int used = 0;
+    int year = 0;
+    const bool has_date = std::sscanf(text.c_str(), "%4d-%2d-%2d%*1[T ]%2d:%2d:%lf%n", &year, &date.tm_mon,
+                                      &date.tm_mday, &date.tm_hour, &date.tm_min, &seconds, &used) == 6;
+    if (has_date) {
+        date.tm_year = year - 1900;
+        --date.tm_mon;
+    } else if (std::sscanf(text.c_str(), "%2d:%2d:%lf%n", &date.tm_hour, &date.tm_min, &seconds, &used) !=
+               3) {
+        seconds = 0;
+        used = 0;
+        if (std::sscanf(text.c_str(), "%2d:%2d%n", &date.tm_hour, &date.tm_min, &used) != 2) {
+            return std::nullopt;
+        }
+    }
+    if (static_cast<size_t>(used) != text.size() || !(seconds >= 0 && seconds < 61)) {
+        return std::nullopt;
+    }
+    date.tm_sec = 0;
+    date.tm_isdst = -1;
+    const auto epoch_ns = [&] {
+        return static_cast<uint64_t>(mktime(&date)) * base::kNsPerSecond +
+               static_cast<uint64_t>(seconds * static_cast<double>(base::kNsPerSecond));
+    };
+    const uint64_t today_ns = epoch_ns();
+    if (has_date || today_ns <= end_epoch_ns) {
+        return today_ns;
+    }
+    --date.tm_mday;
+    return epoch_ns();
+}
+
+std::vector<AllocationKind> kinds_of(std::string_view name) {
+    constexpr std::pair<std::string_view, AllocationKind> kNames[] = {
+        {"dram", AllocationKind::dram},
+        {"l1", AllocationKind::l1},
+        {"l1_small", AllocationKind::l1_small},
+        {"trace", AllocationKind::trace},
+        {"cb", AllocationKind::cb},
+        {"kernel", AllocationKind::kernel_application},
+        {"kernel", AllocationKind::kernel_fabric},
+        {"kernel", AllocationKind::kernel_dispatch},
+        {"system_memory", AllocationKind::system_memory}};
+    std::vector<AllocationKind> kinds;
+    for (const auto& [known, kind] : kNames) {
+        if (known == name) {
+            kinds.push_back(kind);
+        }
+    }
+    return kinds;
+}
+
+base::Expected<uint64_t> find_peak(const std::shared_ptr<const Recording>& recording,
+                                   const std::string& text) {
+    const std::string name = text.substr(text.find(':') + 1);
+    const std::vector<AllocationKind> kinds = kinds_of(name);
+    if (kinds.empty()) {
+        return refuse(text, "KIND is dram, l1, l1_small, trace, cb, kernel or system_memory");
+    }
+    Replay replay(recording, segment::kMinRingRecords);
+    const auto used = [&] {
+        uint64_t sum = 0;
+        for (const AllocationKind kind : kinds) {
+            sum += replay.used(kind);
+        }
+        return sum;
+    };
+    if (auto moved = replay.move_to(recording->first_ns()); !moved) {
+        return tl::unexpected(std::move(moved.error()));
+    }
+    uint64_t highest = used();
+    uint64_t highest_ns = recording->first_ns();
+    while (const auto step = replay.step()) {
+        if (step->event.type == segment::EventType::allocate) {
+            const uint64_t now = used();
+            if (now > highest) {
+                highest = now;
+                highest_ns = step->time_ns;
+            }
+        }
+    }
+    return highest_ns;
+}
+
+base::Expected<uint64_t> find_failure(const std::shared_ptr<const Recording>& recording,
+                                      const std::string& text) {
+    const auto number = parse_number(text.substr(text.find(':') + 1));
+    if (!number || *number < 1 || *number != std::floor(*number)) {
+        return refuse(text, "N is 1 for the first failure");
+    }
+    Replay replay(recording, segment::kMinRingRecords);
+    double count = 0;
+    while (const auto step = replay.step()) {
+        if (step->event.type == segment::EventType::failure && ++count == *number) {
+            return step->time_ns;
+        }
+    }
+    return refuse(text, "the recording has " + std::to_string(static_cast<uint64_t>(count)) + " failures");
+}
+
+}  // namespace
+
+std::string clock_text(uint64_t epoch_ns) {
+    const auto seconds = static_cast<time_t>(epoch_ns / base::kNsPerSecond);
+    tm date{};
+    localtime_r(&seconds, &date);
+    std::array<char, 32> text{};
+    strftime(text.data(), text.size(), "%Y-%m-%d %H:%M:%S", &date);
+    return text.data();
+}
+
+base::Expected<uint64_t> find_moment(const std::shared_ptr<const Recording>& recording,
+                                     const std::string& text) {
+    std::optional<uint64_t> time_ns;
+    if (text.starts_with("+")) {
+        if (const auto seconds = parse_seconds(std::string_view(text).substr(1)); seconds && *seconds >= 0) {
+            const double ns = std::min(*seconds * static_cast<double>(base::kNsPerSecond), 1e18);
+            time_ns = recording->first_ns() + static_cast<uint64_t>(ns);
+        }
+    } else if (text.starts_with("peak:")) {
+        return find_peak(recording, text);
+    } else if (text.starts_with("failure:")) {
+        return find_failure(recording, text);
+    } else if (text.starts_with("mark:")) {
+        return refuse(text, "the recording has no marks");
+    } else if (const auto epoch_ns = parse_clock(text, recording->epoch_ns(recording->last_ns()))) {
+        time_ns = recording->from_epoch_ns(*epoch_ns);
+    }
+    if (!time_ns) {
+        return refuse(text, kForms);
+    }
+    // A clock time has no fractions of a second.
+    const bool is_before = static_cast<int64_t>(*time_ns - recording->first_ns()) < 0;
+    if (is_before || *time_ns > recording->last_ns()) {
+        std::array<char, 32> length{};
+        std::snprintf(length.data(), length.size(), "%.3f",
+                      static_cast<double>(recording->last_ns() - recording->first_ns()) / 1e9);
+        return refuse(text, "outside the recording, which goes from " +
+                                clock_text(recording->epoch_ns(recording->first_ns())) + " to " +
+                                clock_text(recording->epoch_ns(recording->last_ns())) + " (+" +
+                                length.data() + "s)");
+    }
+    return *time_ns;
+}
+
+}  // namespace ttmem::recording

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Moments of a recording as people write them.
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "base/error.hpp"
+#include "recording/recording.hpp"
+
+namespace ttmem::recording {
+
+// "+12.5s" after the beginning, "13:05:20" or "2026-05-01 13:05:20" on the clock of this time zone, "peak:dram" (the moment with the
+// most used bytes of a kind, over all devices), "failure:1" (the first failed allocation). Errors say what the recording has.
+base::Expected<uint64_t> find_moment(const std::shared_ptr<const Recording>& recording,
+                                     const std::string& text);
+
+// "2026-05-01 13:05:20".
+std::string clock_text(uint64_t epoch_ns);
+
+}  // namespace ttmem::recording

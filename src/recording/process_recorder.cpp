@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "recording/process_recorder.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "segment/clock.hpp"
+
+namespace ttmem::recording {
+
+using segment::Allocation;
+using segment::AllocationFlag;
+using segment::Event;
+using segment::EventType;
+using segment::SlotRef;
+
+namespace {
+
+bool is_about_slot(EventType type) { return type == EventType::allocate || type == EventType::free; }
+
+bool is_known(EventType type) { return type >= EventType::allocate && type <= EventType::failure; }
+
+// What a ring record says about an allocation. Whether it is planned or a view is not known; neither adds bytes.
+Allocation allocation_of(const Event& event, uint32_t thread) {
+    Allocation a;
+    a.address = event.address;
+    a.requested = event.requested;
+    a.reserved = event.requested;
+    a.name = event.name;
+    a.thread = thread;
+    a.set = event.set;
+    a.kind = event.kind;
+    a.flags = AllocationFlag::reserved_unknown;
+    if (!event.adds_bytes) {
+        a.flags = AllocationFlag::planned;
+    }
+    return a;
+}
+
+}  // namespace
+
+ProcessRecorder::ProcessRecorder(uint32_t number, std::shared_ptr<const segment::Reader> ledger,
+                                 StartState from)
+    : number_(number),
+      ledger_(std::move(ledger)),
+      cursor_(from == StartState::present ? ledger_->cursor_at_end() : segment::Cursor{}),
+      needs_ledger_(from == StartState::present),
+      has_lost_(from == StartState::present) {}
+
+std::optional<uint64_t> ProcessRecorder::waiting_since_ns() const {
+    return columns_ ? std::optional(block_first_ns_) : std::nullopt;
+}
+
+void ProcessRecorder::read_rings() {
+    batch_.clear();
+    uint32_t lines = 0;
+    uint32_t last_line = UINT32_MAX;
+    ledger_->follow(
+        cursor_,
+        [&](uint32_t line, const Event& event) {
+            lines += line != last_line ? 1u : 0u;
+            last_line = line;
+            if (is_known(event.type)) {
+                batch_.push_back({event, line});
+            }
+        },
+        kEventsPerScan);
+    if (lines > 1) {
+        // There is no order between the rings of different threads but that of the clock.
+        std::stable_sort(batch_.begin(), batch_.end(), [](const ReadEvent& a, const ReadEvent& b) {
+            return a.event.ticks < b.event.ticks;
+        });
+    }
+    if (!batch_.empty()) {
+        threads_.clear();
+        for (const segment::WriterState& writer : ledger_->writers()) {
+            threads_.push_back(writer.thread);
+        }
+    }
+}
+
+bool ProcessRecorder::is_newer(SlotRef slot) {
+    if (slot.slot >= generations_.size()) {
+        generations_.resize(std::max<size_t>(slot.slot + 1, ledger_->slots_used()));
+    }
+    uint64_t& known = generations_[slot.slot];
+    const uint64_t ahead = (slot.generation - known) & segment::kGenerationMask;
+    if (ahead == 0 || ahead > segment::kGenerationMask / 2) {
+        return false;
+    }
+    known = slot.generation;
+    return true;
+}
+
+void ProcessRecorder::learn_generations() {
+    const uint32_t slots = ledger_->slots_used();
+    generations_.resize(std::max<size_t>(generations_.size(), slots));
+    for (uint32_t slot = 0; slot < slots; ++slot) {
+        const uint64_t now = ledger_->generation_of(slot);
+        is_newer({slot, now});
+    }
+}
+
+RecordedEvent ProcessRecorder::describe(const ReadEvent& read, const segment::Clock& clock) {
+    const Event& event = read.event;
+    RecordedEvent result;
+    result.type = event.type;
+    result.time_ns = std::max(last_ns_, clock.monotonic_ns(event.ticks));
+    result.slot = event.slot.slot;
+    result.failure = event.failure;
+    const uint32_t thread = read.line < threads_.size() ? threads_[read.line] : 0;
+    result.allocation = allocation_of(event, thread);
+    if (is_about_slot(event.type)) {
+        result.is_late = !is_newer(event.slot);
+    }
+    if (event.type == EventType::allocate) {
+        Allocation details;
+        result.lacks_details = ledger_->read_allocation(event.slot.slot, details) != event.slot.generation;
+        if (!result.lacks_details) {
+            result.allocation = details;
+        }
+    }
+    return result;
+}
+
+base::Expected<uint64_t> ProcessRecorder::follow(BlockWriter& to) {
+    uint64_t sum = 0;
+    do {
+        const uint64_t lost_before = cursor_.lost();
+        read_rings();
+        if (cursor_.lost() != lost_before) {
+            // The loss is before the events of this scan.
+            if (auto flushed = flush(to); !flushed) {
+                return tl::unexpected(std::move(flushed.error()));
+            }
+            lost_noted_ = cursor_.lost();
+            needs_ledger_ = has_lost_ = true;
+        }
+        const segment::Clock clock = ledger_->clock();
+        for (const ReadEvent& read : batch_) {
+            if (is_about_slot(read.event.type) && read.event.slot.slot >= ledger_->slots_used()) {
+                continue;  // of a damaged segment
+            }
+            const RecordedEvent event = describe(read, clock);
+            if (!columns_) {
+                block_first_ns_ = event.time_ns;
+                columns_.emplace(block_first_ns_);
+            }
+            without_details_ += event.lacks_details ? 1u : 0u;
+            columns_->add(event);
+            last_ns_ = event.time_ns;
+            ++events_;
+            if (columns_->count() >= kEventsPerBlock || event.type == EventType::open_set) {
+                if (auto flushed = flush(to); !flushed) {
+                    return tl::unexpected(std::move(flushed.error()));
+                }
+            }
+        }
+        sum += batch_.size();
+    } while (batch_.size() >= kEventsPerScan / 2 && sum < 4 * kEventsPerScan);
+    events_since_ledger_ += sum;
+    if (needs_ledger_ || events_since_ledger_ >= std::max(kEventsPerLedger, 2 * live_)) {
+        if (auto written = write_ledger(to); !written) {
+            return tl::unexpected(std::move(written.error()));
+        }
+    }
+    return sum;
+}
+
+base::Expected<void> ProcessRecorder::flush(BlockWriter& to) {
+    const uint64_t lost = lost_noted_ - lost_written_;
+    if (!columns_ && lost == 0) {
+        return {};
+    }
+    const uint64_t now_ns = columns_ ? last_ns_ : std::max(last_ns_, segment::monotonic_now());
+    ByteWriter payload;
+    write_tables(tables_.changes(*ledger_), payload);
+    const ColumnWriter none(now_ns);
+    (columns_ ? *columns_ : none).write(payload);
+    auto written = to.append({.type = BlockType::events,
+                              .process = number_,
+                              .first_ns = columns_ ? block_first_ns_ : now_ns,
+                              .last_ns = now_ns,
+                              .events = columns_ ? columns_->count() : 0,
+                              .lost = lost,
+                              .payload = payload.bytes()});
+    columns_.reset();
+    lost_written_ += lost;
+    return written;
+}
+
+base::Expected<void> ProcessRecorder::write_ledger(BlockWriter& to) {
+    if (auto flushed = flush(to); !flushed) {
+        return flushed;
+    }
+    if (has_lost_) {
+        learn_generations();  // before the scan: an event that the scan has seen may come again, and changes nothing
+    }
+    const segment::Clock clock = ledger_->clock();
+    const uint64_t first_ns = segment::monotonic_now();
+    ColumnWriter slots(first_ns);
+    ledger_->for_each_live([&](SlotRef ref, const Allocation& a) {
+        RecordedEvent event;
+        event.time_ns = clock.monotonic_ns(a.ticks);
+        event.slot = ref.slot;
+        event.allocation = a;
+        slots.add(event);
+        return true;
+    });
+    ByteWriter payload;
+    write_tables(tables_.all(*ledger_), payload);
+    slots.write(payload);
+    // Events until this time may be in the blocks after this one. They change nothing in a state that has them.
+    const uint64_t now_ns = std::max(last_ns_, segment::monotonic_now());
+    auto written = to.append({.type = BlockType::ledger,
+                              .process = number_,
+                              .first_ns = first_ns,
+                              .last_ns = now_ns,
+                              .events = slots.count(),
+                              .lost = 0,
+                              .payload = payload.bytes()});
+    live_ = slots.count();
+    events_since_ledger_ = 0;
+    needs_ledger_ = has_lost_ = false;
+    return written;
+}
+
+}  // namespace ttmem::recording

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Records one process: its ledger, then its events, and its ledger again from time to time and after each loss.
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "base/error.hpp"
+#include "recording/block_writer.hpp"
+#include "recording/columns.hpp"
+#include "recording/tables.hpp"
+#include "segment/reader.hpp"
+
+namespace ttmem::recording {
+
+class ProcessRecorder {
+public:
+    // present: from now on; call write_ledger() first. beginning: from an empty ledger on, by the events that the rings have.
+    enum class StartState : uint8_t { present, beginning };
+
+    ProcessRecorder(uint32_t number, std::shared_ptr<const segment::Reader> ledger, StartState from);
+
+    // Reads new events and writes full blocks. Returns the number of events.
+    base::Expected<uint64_t> follow(BlockWriter& to);
+
+    // Writes the events that are waiting for a full block.
+    base::Expected<void> flush(BlockWriter& to);
+
+    // Writes everything that the process holds.
+    base::Expected<void> write_ledger(BlockWriter& to);
+
+    // The time of the oldest event that is not written yet; absent if there is none.
+    std::optional<uint64_t> waiting_since_ns() const;
+
+    uint64_t events() const { return events_; }
+    uint64_t lost() const { return cursor_.lost(); }
+    uint64_t without_details() const { return without_details_; }
+
+private:
+    struct ReadEvent {
+        segment::Event event;
+        uint32_t line = 0;
+    };
+
+    static constexpr uint64_t kEventsPerBlock = 65'536;
+    static constexpr uint64_t kEventsPerScan = 262'144;
+    // A seek replays at most about this many events, or twice the live allocations.
+    static constexpr uint64_t kEventsPerLedger = 1'048'576;
+
+    void read_rings();
+    RecordedEvent describe(const ReadEvent& read, const segment::Clock& clock);
+    bool is_newer(segment::SlotRef slot);
+    void learn_generations();
+
+    const uint32_t number_;
+    const std::shared_ptr<const segment::Reader> ledger_;
+    segment::Cursor cursor_;
+    TableTracker tables_;
+    std::vector<uint64_t> generations_;  // by slot: of its newest event
+    std::vector<uint32_t> threads_;      // by line
+    std::vector<ReadEvent> batch_;       // of one scan
+    std::optional<ColumnWriter> columns_;
+    uint64_t block_first_ns_ = 0;
+    uint64_t last_ns_ = 0;
+    uint64_t events_ = 0;
+    uint64_t without_details_ = 0;
+    uint64_t lost_noted_ = 0;    // losses before the events that are waiting
+    uint64_t lost_written_ = 0;  // losses that are in the file
+    uint64_t events_since_ledger_ = 0;
+    uint64_t live_ = 0;  // in the last ledger
+    bool needs_ledger_ = false;
+    bool has_lost_ =
+        false;  // the next ledger repairs a loss, or is the first of a process that was there before
+};
+
+}  // namespace ttmem::recording

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// A recording that is read: its files, processes and blocks. Times are monotonic nanoseconds of the recorded host.
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/error.hpp"
+#include "recording/block_reader.hpp"
+#include "recording/facts.hpp"
+
+namespace ttmem::recording {
+
+// A block and the file that it is in.
+struct BlockPlace {
+    const BlockReader* file = nullptr;
+    const StoredBlock* block = nullptr;
+
+    const BlockHeader& header() const { return block->header; }
+    BlockType type() const { return static_cast<BlockType>(block->header.type); }
+    base::Expected<std::string> read() const { return file->read(*block); }
+};
+
+struct RecordedProcess {
+    uint32_t number = 0;
+    ProcessFactsRecord facts;
+    uint64_t first_ns = 0;
+    std::optional<uint64_t> ended_ns;
+    std::vector<BlockPlace> blocks;  // ledgers and events, in the order of the file
+};
+
+class Recording {
+public:
+    // Opens the file and, if there is one, the earlier part beside it.
+    static base::Expected<std::shared_ptr<const Recording>> open(const std::string& path);
+
+    const std::string& path() const { return path_; }
+    const HostFactsRecord& host() const { return host_; }
+    const std::vector<RecordedProcess>& processes() const { return processes_; }  // by number
+
+    uint64_t first_ns() const { return first_ns_; }
+    uint64_t last_ns() const { return last_ns_; }
+    uint64_t epoch_ns(uint64_t time_ns) const { return time_ns + epoch_offset_ns_; }
+    uint64_t from_epoch_ns(uint64_t epoch_ns) const { return epoch_ns - epoch_offset_ns_; }
+
+    uint64_t events() const { return events_; }
+    uint64_t lost() const { return lost_; }
+    uint64_t bytes() const { return bytes_; }
+    // It was ended on purpose. Else the recorder was killed, still runs, or the file was cut.
+    bool is_finished() const { return is_finished_; }
+    // Sentences about what is missing: "the last 17 bytes are not a whole block: the recording was cut there".
+    const std::vector<std::string>& problems() const { return problems_; }
+
+private:
+    base::Expected<void> add_part(const std::string& path);
+    void read_blocks(const BlockReader& file);
+    void read_process(const BlockPlace& place);
+    RecordedProcess* find(uint32_t number);
+
+    std::string path_;
+    std::vector<std::unique_ptr<BlockReader>> files_;  // the oldest first
+    HostFactsRecord host_;
+    std::vector<RecordedProcess> processes_;
+    uint64_t first_ns_ = 0;
+    uint64_t last_ns_ = 0;
+    uint64_t epoch_offset_ns_ = 0;
+    uint64_t events_ = 0;
+    uint64_t lost_ = 0;
+    uint64_t bytes_ = 0;
+    bool is_finished_ = false;
+    std::vector<std::string> problems_;
+};
+
+}  // namespace ttmem::recording

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "recording/recording_writer.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/time.hpp"
+#include "segment/clock.hpp"
+
+namespace ttmem::recording {
+
+namespace {
+
+// A crash of this host loses no more than this.
+constexpr uint64_t kLongestWaitNs = base::kNsPerSecond;
+
+}  // namespace
+
+base::Expected<RecordingWriter> RecordingWriter::create(FileSettings settings) {
+    auto file = BlockWriter::create(std::move(settings), segment::monotonic_now(), base::realtime_ns());
+    if (!file) {
+        return tl::unexpected(std::move(file.error()));
+    }
+    return RecordingWriter(std::move(*file));
+}
+
+base::Expected<void> RecordingWriter::write_host() {
+    ByteWriter payload;
+    write_facts(host_, payload);
+    const uint64_t now_ns = segment::monotonic_now();
+    return file_.append(
+        {.type = BlockType::host, .first_ns = now_ns, .last_ns = now_ns, .payload = payload.bytes()});
+}
+
+base::Expected<void> RecordingWriter::set_host(const HostFactsRecord& facts) {
+    if (host_ == facts) {
+        return {};
+    }
+    host_ = facts;
+    return write_host();
+}
+
+base::Expected<void> RecordingWriter::write_process(uint32_t number, const Followed& followed) {
+    ByteWriter payload;
+    write_facts(followed.facts, payload);
+    return file_.append({.type = BlockType::process,
+                         .process = number,
+                         .first_ns = followed.first_ns,
+                         .last_ns = followed.first_ns,
+                         .payload = payload.bytes()});
+}
+
+base::Expected<uint32_t> RecordingWriter::add(const census::Process& process,
+                                              ProcessRecorder::StartState from) {
+    const uint32_t number = ++last_number_;
+    ProcessFactsRecord facts;
+    facts.identity = process.identity;
+    facts.source = process.source;
+    facts.is_older_than_ledger = process.is_older_than_ledger;
+    facts.has_changed_user = process.has_changed_user;
+    facts.is_from_start = from == ProcessRecorder::StartState::beginning;
+    facts.slots = process.ledger->slot_capacity();
+    Followed followed{std::move(facts), segment::monotonic_now(),
+                      ProcessRecorder(number, process.ledger, from)};
+    if (from == ProcessRecorder::StartState::beginning) {
+        // Its first event may be older than this moment.
+        followed.first_ns = std::min(followed.first_ns, process.ledger->created_ns());
+    }
+    auto written = write_process(number, followed);
+    if (written && from == ProcessRecorder::StartState::present) {
+        written = followed.recorder.write_ledger(file_);
+    }
+    if (!written) {
+        return tl::unexpected(std::move(written.error()));
+    }
+    processes_.emplace(number, std::move(followed));
+    return number;
+}
+
+void RecordingWriter::add_to_past(const ProcessRecorder& recorder) {
+    past_.events += recorder.events();
+    past_.lost += recorder.lost();
+    past_.without_details += recorder.without_details();
+    ++past_.processes;
+}
+
+base::Expected<void> RecordingWriter::end(uint32_t number) {
+    const auto found = processes_.find(number);
+    if (found == processes_.end()) {
+        return {};
+    }
+    ProcessRecorder& recorder = found->second.recorder;
+    while (true) {
+        auto events = recorder.follow(file_);
+        if (!events) {
+            return tl::unexpected(std::move(events.error()));
+        }
+        if (*events == 0) {
+            break;
+        }
+    }
+    auto written = recorder.write_ledger(file_);
+    const uint64_t now_ns = segment::monotonic_now();
+    if (written) {
+        written =
+            file_.append({.type = BlockType::end, .process = number, .first_ns = now_ns, .last_ns = now_ns});
+    }
+    add_to_past(recorder);
+    processes_.erase(found);
+    return written;
+}
+
+base::Expected<void> RecordingWriter::begin_part() {
+    for (auto& [number, followed] : processes_) {
+        if (auto flushed = followed.recorder.flush(file_); !flushed) {
+            return flushed;
+        }
+    }
+    auto done = file_.begin_part();
+    if (done) {
+        done = write_host();
+    }
+    for (auto& [number, followed] : processes_) {
+        if (done) {
+            done = write_process(number, followed);
+        }
+        if (done) {
+            done = followed.recorder.write_ledger(file_);
+        }
+    }
+    return done;
+}
+
+base::Expected<uint64_t> RecordingWriter::follow() {
+    uint64_t sum = 0;
+    const uint64_t now_ns = segment::monotonic_now();
+    for (auto& [number, followed] : processes_) {
+        auto events = followed.recorder.follow(file_);
+        if (!events) {
+            return events;
+        }
+        sum += *events;
+        const auto since = followed.recorder.waiting_since_ns();
+        if (since && now_ns - std::min(now_ns, *since) >= kLongestWaitNs) {
+            if (auto flushed = followed.recorder.flush(file_); !flushed) {
+                return tl::unexpected(std::move(flushed.error()));
+            }
+        }
+    }
+    if (file_.is_full()) {
+        if (auto begun = begin_part(); !begun) {
+            return tl::unexpected(std::move(begun.error()));
+        }
+    }
+    return sum;
+}
+
+base::Expected<void> RecordingWriter::finish() {
+    for (auto& [number, followed] : processes_) {
+        auto events = followed.recorder.follow(file_);
+        auto written = events ? followed.recorder.write_ledger(file_)
+                              : base::Expected<void>(tl::unexpected(events.error()));
+        if (written) {
+            // What was recorded between the last scan of the rings and the ledger.
+            events = followed.recorder.follow(file_);
+            written = events ? followed.recorder.flush(file_)
+                             : base::Expected<void>(tl::unexpected(events.error()));
+        }
+        if (!written) {
+            return written;
+        }
+        add_to_past(followed.recorder);
+    }
+    processes_.clear();
+    const uint64_t now_ns = segment::monotonic_now();
+    return file_.append({.type = BlockType::finish, .first_ns = now_ns, .last_ns = now_ns});
+}
+
+RecorderTotals RecordingWriter::totals() const {
+    RecorderTotals totals = past_;
+    for (const auto& [number, followed] : processes_) {
+        totals.events += followed.recorder.events();
+        totals.lost += followed.recorder.lost();
+        totals.without_details += followed.recorder.without_details();
+        ++totals.processes;
+    }
+    totals.bytes = file_.bytes_written();
+    return totals;
+}
+
+}  // namespace ttmem::recording

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// The host at any moment of a recording: for each process a segment in memory, made of its ledger before that moment and the
+// events since. It moves forward event by event, and back by starting from a ledger again.
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/error.hpp"
+#include "census/census.hpp"
+#include "recording/columns.hpp"
+#include "recording/recording.hpp"
+#include "recording/segment_image.hpp"
+
+namespace ttmem::recording {
+
+// One process.
+class ProcessReplay {
+public:
+    ProcessReplay(const RecordedProcess& process, uint32_t ring_records)
+        : process_(&process), ring_records_(ring_records) {}
+
+    base::Expected<void> move_to(uint64_t time_ns);
+
+    // The time of the next event, and whether it was there; call apply_next() then.
+    std::optional<uint64_t> next_ns();
+    const RecordedEvent& next() const { return event_; }
+    void apply_next();
+
+    const RecordedProcess& process() const { return *process_; }
+    bool is_present(uint64_t time_ns) const;
+    // Events that are missing since the last ledger: until the next one the state is not exact.
+    uint64_t missing() const { return missing_; }
+    const SegmentImage* image() const { return image_ ? &*image_ : nullptr; }
+
+private:
+    base::Expected<void> start_before(uint64_t time_ns);
+    base::Expected<void> make_image();
+    bool load_ledger(const BlockPlace& place);
+    bool load_events(const BlockPlace& place);
+    void finish_block();
+    void apply_tables(uint64_t time_ns);
+    // Goes on to the next block that has something until this time. False: there is none.
+    bool enter_block(uint64_t time_ns);
+
+    const RecordedProcess* process_;
+    uint32_t ring_records_;
+    std::optional<SegmentImage> image_;
+    uint64_t now_ns_ = 0;
+    size_t position_ = 0;  // the block that is being applied, or the next one
+    uint64_t missing_ = 0;
+    // Of the events block that is being applied.
+    std::string payload_;
+    std::optional<ColumnReader> columns_;
+    bool has_event_ = false;
+    RecordedEvent event_;
+    std::vector<std::pair<uint64_t, TableEntry>> tables_;  // by the time when they apply
+    size_t next_table_ = 0;
+};
+
+class Replay {
+public:
+    static constexpr uint32_t kStandardRing = 16'384;
+
+    explicit Replay(std::shared_ptr<const Recording> recording, uint32_t ring_records = kStandardRing);
+
+    const Recording& recording() const { return *recording_; }
+    uint64_t now_ns() const { return now_ns_; }
+
+    // Moves to a moment, forward or back.
+    base::Expected<void> move_to(uint64_t time_ns);
+
+    // The host at this moment.
+    base::Expected<census::Census> census() const;
+
+    // Applies the next event of any process, in the order of time. Absent at the end.
+    struct ReplayStep {
+        uint64_t time_ns = 0;
+        const ProcessReplay* process = nullptr;
+        RecordedEvent event;
+    };
+    std::optional<ReplayStep> step();
+    // The time of that event.
+    std::optional<uint64_t> next_ns();
+
+    const std::vector<ProcessReplay>& processes() const { return processes_; }
+    const std::shared_ptr<census::DeviceIds>& device_ids() const { return device_ids_; }
+
+    // Used bytes of a kind over all sets of all processes.
+    uint64_t used(segment::AllocationKind kind) const;
+
+private:
+    // The process of the next event; null at the end.
+    ProcessReplay* find_next();
+
+    std::shared_ptr<const Recording> recording_;
+    std::vector<ProcessReplay> processes_;
+    std::shared_ptr<census::DeviceIds> device_ids_;
+    uint64_t now_ns_ = 0;
+};
+
+}  // namespace ttmem::recording
