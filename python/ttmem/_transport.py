@@ -4,7 +4,6 @@ Each question has its own connection or process, so threads and forked children 
 
 from __future__ import annotations
 
-import json
 import os
 import stat
 from typing import TYPE_CHECKING, Any, Iterator, Mapping
@@ -114,6 +113,7 @@ class Daemon:
     def get(self, target: str, timeout: float) -> Any:
         """The document at an address such as `/v1/status?scan=false`."""
         import http.client
+        import json
 
         connection = self._connect(timeout)
         try:
@@ -132,6 +132,7 @@ class Daemon:
     def stream(self, target: str, timeout: float) -> Iterator[tuple[str, Any]]:
         """Messages of a stream: their event and document. The daemon sends a comment every 10 s, so a timeout means that it hangs."""
         import http.client
+        import json
 
         connection = self._connect(timeout)
         try:
@@ -163,6 +164,8 @@ class Daemon:
 
 
 def _refusal(status: int, body: bytes, target: str) -> TtmemError:
+    import json
+
     try:
         text = json.loads(body)["error"]
     except (ValueError, KeyError, TypeError):
@@ -180,6 +183,7 @@ class Program:
 
     def run(self, arguments: list[str], timeout: float, answers: tuple[int, ...] = (0,)) -> Any:
         """The document that it prints; `answers` are the exit codes with a document."""
+        import json
         import shutil
         import subprocess
 
