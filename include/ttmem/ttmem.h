@@ -252,6 +252,43 @@ void ttmem_allocation_failed(const ttmem_out_of_memory* failure);
 void ttmem_request_failed(const ttmem_failed_request* request);
 void ttmem_cb_clashed(const ttmem_cb_clash* clash);
 
+/* ---- the process's own totals, and marks -------------------------------------------------------------------------- */
+
+/*
+ * Devices have the number that this process gives them (logical_id). These calls make no segment: before the first event of
+ * the process they return 0.
+ */
+
+/* What this process has on one device in one kind of memory, over all sets. */
+typedef struct ttmem_usage {
+    uint64_t used;             /* reserved bytes now */
+    uint64_t requested;        /* logical bytes now */
+    uint64_t count;            /* live allocations that add bytes */
+    uint64_t peak;             /* the highest `used` since the process began */
+    uint64_t peak_since_reset; /* the highest `used` since the last ttmem_reset_peak() of the device */
+    uint64_t capacity;         /* allocatable bytes; 0 where unknown */
+    uint64_t reserved[2];      /* 0 */
+} ttmem_usage;
+
+/*
+ * Fills `usage` and returns 1. Returns 0 and fills it with zeros if tracking is off or the device or kind is unknown. Peaks are
+ * exact in the order in which the events were recorded. The three kinds of kernels have one peak: that of their sum.
+ */
+int ttmem_own_usage(int32_t logical_id, uint32_t kind, ttmem_usage* usage);
+
+/*
+ * Begins `peak_since_reset` anew with what is in use now, for all kinds of one device, or of all devices if logical_id is -1.
+ * Returns 1, or 0 if tracking is off or the device is unknown. `peak` does not change.
+ */
+int ttmem_reset_peak(int32_t logical_id);
+
+/*
+ * Marks this moment, such as the end of a step: what each name holds now is kept under `name`, so that `ttmem leaks` and
+ * `ttmem diff` can compare marks. A name may be used any number of times; the first 8 and the last 56 marks of a process are
+ * kept. The call reads all live allocations, which takes about 10 ms for a million. Returns 1, or 0 if it was not kept.
+ */
+int ttmem_mark(const char* name);
+
 /* ---- the calls of tt::tt_metal::AllocationClient (see allocation_client.hpp), keyed by device number and address --- */
 
 void ttmem_report_allocation(int32_t device_id, uint64_t size, uint8_t buffer_type, uint64_t buffer_id);

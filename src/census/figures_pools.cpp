@@ -28,7 +28,7 @@ segment::PoolTotals without_negatives(segment::PoolTotals pool) {
 // Adds the pools of one set to one of its members, and to the holdings of the process on it. Of a process that is known to
 // have ended, the device has only the peak: what it held is free.
 void add_set(DeviceFigures& device, PartialFigures& partial, DeviceHoldings& held, size_t report,
-             const Lifetime& lifetime, const segment::SetTotals& set) {
+             const Lifetime& lifetime, const segment::SetTotals& set, bool is_peak_kept) {
     for (uint32_t i = 0; i < segment::kKinds; ++i) {
         const auto pool_kind = static_cast<segment::AllocationKind>(i);
         const auto kind = kind_of(pool_kind);
@@ -36,7 +36,7 @@ void add_set(DeviceFigures& device, PartialFigures& partial, DeviceHoldings& hel
             continue;
         }
         const segment::PoolTotals pool = without_negatives(set.pools[i]);
-        if (pool.peak != 0 || pool.used != 0) {
+        if (!is_peak_kept && (pool.peak != 0 || pool.used != 0)) {
             partial.peaks[index_of(*kind)].push_back(
                 {report, set.set.opened_ticks, set.set.closed_ticks, pool.used, pool.peak, lifetime});
         }
@@ -55,6 +55,46 @@ void add_set(DeviceFigures& device, PartialFigures& partial, DeviceHoldings& hel
     }
 }
 
+// The peak that the process itself keeps for a device, over all its sets.
+void add_chip(PartialFigures& partial, size_t report, const Lifetime& lifetime, const segment::Totals& totals,
+              size_t entry) {
+    for (uint32_t i = 0; i < segment::kChipKinds; ++i) {
+        const auto kind = kind_of(static_cast<segment::AllocationKind>(i));
+        if (!kind || *kind == Kind::system_memory) {
+            continue;
+        }
+        uint64_t used = 0;
+        for (const segment::SetTotals& set : totals.sets) {
+            for (uint32_t pool = 0; pool < segment::kKinds && (set.set.members >> entry & 1) != 0; ++pool) {
+                used = saturating_add(
+                    used, segment::chip_kind(pool) == i ? without_negatives(set.pools[pool]).used : 0);
+            }
+        }
+        const uint64_t peak = (*totals.chips[entry])[i];
+        if (peak != 0 || used != 0) {
+            partial.peaks[index_of(*kind)].push_back({report, 0, 0, used, peak, lifetime});
+        }
+    }
+}
+
+// By position: the entry of the device table whose peaks the process keeps itself. A device with two entries has none.
+std::map<size_t, size_t> kept_peaks(const FiguresBuilder& builder, size_t report) {
+    const segment::Totals& totals = builder.reports[report].totals;
+    std::map<size_t, size_t> kept;
+    std::map<size_t, size_t> entries;
+    const size_t count = std::min(totals.chips.size(), builder.reports[report].devices.size());
+    for (size_t entry = 0; entry < count; ++entry) {
+        if (const auto position = builder.table.position(report, entry)) {
+            ++entries[*position];
+            if (totals.chips[entry]) {
+                kept[*position] = entry;
+            }
+        }
+    }
+    std::erase_if(kept, [&](const auto& one) { return entries[one.first] != 1; });
+    return kept;
+}
+
 uint32_t logical_id(const FiguresBuilder& builder, size_t report, size_t position) {
     const auto& devices = builder.reports[report].devices;
     for (size_t entry = 0; entry < devices.size(); ++entry) {
@@ -71,19 +111,24 @@ std::vector<DeviceHoldings> add_pools(FiguresBuilder& builder, size_t report) {
     // By position. A process holds a device while it has a set on it that is open or not empty.
     std::map<size_t, DeviceHoldings> held;
     bool recycled = false;
+    const std::map<size_t, size_t> kept = kept_peaks(builder, report);
+    const Lifetime& lifetime = builder.reports[report].process->lifetime;
+    for (const auto& [position, entry] : kept) {
+        add_chip(builder.partial[position], report, lifetime, builder.reports[report].totals, entry);
+    }
     for (const segment::SetTotals& set : builder.reports[report].totals.sets) {
         const bool is_held =
             set.is_open() || std::any_of(set.pools.begin(), set.pools.end(), holds_something);
         DeviceHoldings not_held;
         for (const size_t position : builder.table.positions(report, set.set.members)) {
             add_set(builder.figures.devices[position], builder.partial[position],
-                    is_held ? held[position] : not_held, report, builder.reports[report].process->lifetime,
-                    set);
+                    is_held ? held[position] : not_held, report, lifetime, set, kept.contains(position));
         }
         recycled = recycled || set.generation > 1;
     }
     for (size_t entry = 0; recycled && entry < builder.reports[report].devices.size(); ++entry) {
-        if (const auto position = builder.table.position(report, entry)) {
+        const auto position = builder.table.position(report, entry);
+        if (position && !kept.contains(*position)) {
             builder.partial[*position].peaks_lost = true;
         }
     }

@@ -334,6 +334,31 @@ TEST(Figures, PeaksOfSetsOneAfterTheOtherAreExactUntilOneIsRecycled) {
     EXPECT_FALSE(compute_figures(census).devices[0].memory[kDram].peak_exact);
 }
 
+// The process keeps the peak of a device over all its sets, also of those that were recycled.
+TEST(Figures, ThePeakThatAProcessKeepsForADeviceIsExact) {
+    TestSegment segment;
+    segment.add_device(small_chip(0x10, 0));
+    segment.add_device(small_chip(0x20, 1));
+    const uint8_t mesh = segment.add_set(3);
+    const uint8_t single = segment.add_set(1, 1, 0, 3);
+    segment.add(allocation(mesh, segment::AllocationKind::dram, 0x1000, 40, 40));
+    segment.add(allocation(single, segment::AllocationKind::dram, 0x1000, 8, 8));
+    Census census = census_of(segment.process(7));
+    EXPECT_FALSE(compute_figures(census).devices[0].memory[kDram].peak_exact);
+
+    for (const uint32_t chip : {0u, 1u}) {
+        auto& entry = segment.entry<segment::ChipCounters>(segment::RegionId::chips, chip);
+        entry.is_kept = 1;
+        entry.kind[0].peak = chip == 0 ? 90 : 0;
+    }
+    const Figures figures = compute_figures(census);
+    EXPECT_EQ(figures.devices[0].memory[kDram].peak, 90u);
+    EXPECT_TRUE(figures.devices[0].memory[kDram].peak_exact);
+    EXPECT_EQ(compute_peak_bounds(census)[0].at_most[kDram], 90u);
+    EXPECT_EQ(figures.devices[1].memory[kDram].peak, 40u);  // that of the set that runs
+    EXPECT_TRUE(figures.devices[1].memory[kDram].peak_exact);
+}
+
 TEST(Figures, AProcessThatIsKnownToHaveEndedAddsToThePeakOnly) {
     TestSegment first;
     TestSegment second;

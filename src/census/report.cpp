@@ -29,6 +29,7 @@ segment::Totals last_totals(const segment::Reader& ledger, WorkBudgets& left) {
             set.pools[kind].peak = same->pools[kind].peak;
         }
     }
+    totals.chips = std::move(counters.chips);
     totals.settling = false;
     return totals;
 }

@@ -64,6 +64,19 @@ public:
         return writer_.add_core_set(rows);
     }
 
+    // A mark, like a client.
+    void add_mark(uint32_t name, uint64_t ticks, const std::vector<segment::MarkTotal>& totals) {
+        const uint64_t number = header().marks.load() + 1;
+        auto* words = &entry<segment::Word>(segment::RegionId::marks, segment::mark_index(number));
+        segment::MarkHead head{number,        ticks, name, static_cast<uint32_t>(totals.size()),
+                               totals.size(), 0,     0,    0};
+        std::memcpy(static_cast<void*>(words + 1), &head, sizeof head);
+        std::memcpy(static_cast<void*>(words + segment::kMarkTotalsWord), totals.data(),
+                    totals.size() * sizeof totals[0]);
+        words[0] = 1;
+        header().marks = number;
+    }
+
     segment::Pool& pool(uint8_t set, segment::AllocationKind kind) {
         return entry<segment::Pool>(segment::RegionId::pools, segment::pool_index(set, kind));
     }
@@ -96,7 +109,7 @@ public:
     }
 
 private:
-    static constexpr segment::Sizes kSizes{64, 2, 16, 256, 2};
+    static constexpr segment::Sizes kSizes{64, 2, 16, 256, 2, 8};
 
     struct FreeBytes {
         void operator()(unsigned char* bytes) const { std::free(bytes); }

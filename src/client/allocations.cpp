@@ -122,6 +122,21 @@ __attribute__((noinline)) void finish_free(State& state, Recorder& recorder, uin
     open_gate(recorder.gate);
 }
 
+// The same for events of a pool that is paused.
+__attribute__((noinline, cold)) ttmem_handle end_allocate(Recorder& recorder, SlotRef ref, uint32_t pool,
+                                                          uint64_t level) {
+    recorder.events.end({pool, level});
+    const uint64_t session = recorder.gate;
+    open_gate(session);
+    return ref.pack() ^ session;
+}
+
+__attribute__((noinline, cold)) void end_free(Recorder& recorder, uint32_t slot, uint64_t what, uint32_t pool,
+                                              uint64_t level) {
+    recorder.events.end({pool, level});
+    finish_free(*g_state, recorder, slot, what);
+}
+
 __attribute__((noinline, cold)) void refuse_free(State& state, const Recorder& recorder, SlotRef ref) {
     count_bad_free(state, ref);
     open_gate(recorder.gate);
@@ -133,6 +148,8 @@ __attribute__((noinline, cold)) void refuse_free(State& state, const Recorder& r
 
 using namespace ttmem::client;
 using ttmem::segment::Allocation;
+using ttmem::segment::PausedPool;
+using ttmem::segment::Recorded;
 using ttmem::segment::SlotRef;
 
 // The short way has no call inside, so that the compiler keeps everything in registers. It is for a thread with an open
@@ -154,7 +171,13 @@ static __attribute__((noinline)) ttmem_handle allocate_short_way(ttmem_set set, 
             a.name = tls.name;
             a.set = static_cast<uint8_t>(set);
             a.kind = static_cast<ttmem::segment::AllocationKind>(kind);
-            const SlotRef ref = record_in_slot(recorder, a, read_counter());
+            SlotRef ref;
+            PausedPool paused;
+            const uint32_t slot = take_slot(recorder, a, read_counter());
+            if (__builtin_expect(recorder.events.begin_allocate(slot, a, ref, paused) == Recorded::paused,
+                                 0)) {
+                return end_allocate(recorder, ref, paused.pool, paused.level);
+            }
             const uint64_t session = recorder.gate;
             open_gate(session);
             return ref.pack() ^ session;
@@ -187,8 +210,13 @@ extern "C" void ttmem_free(ttmem_handle handle) {
     }
     close_gate();
     uint64_t what = 0;
-    if (__builtin_expect(!recorder.events.free(ref, read_counter(), what), 0)) {
+    PausedPool paused;
+    const Recorded recorded = recorder.events.begin_free(ref, read_counter(), what, paused);
+    if (__builtin_expect(recorded == Recorded::not_live, 0)) {
         return refuse_free(state, recorder, ref);
+    }
+    if (__builtin_expect(recorded == Recorded::paused, 0)) {
+        return end_free(recorder, ref.slot, what, paused.pool, paused.level);
     }
     if (__builtin_expect(is_indexed(what) || recorder.magazine_count == kMagazine, 0)) {
         return finish_free(state, recorder, ref.slot, what);

@@ -506,26 +506,6 @@ private:
     Word* card_ = nullptr;
 };
 
-// The other threads that share the line do not wait for the scan of the ledger.
-class ReleasedLine {
-public:
-    explicit ReleasedLine(const Recorder& recorder) : is_shared_(recorder.shared) {
-        if (is_shared_) {
-            unlock_shared_line();
-        }
-    }
-    ~ReleasedLine() {
-        if (is_shared_) {
-            pthread_mutex_lock(&g_state->share_lock);
-        }
-    }
-    ReleasedLine(const ReleasedLine&) = delete;
-    ReleasedLine& operator=(const ReleasedLine&) = delete;
-
-private:
-    const bool is_shared_;
-};
-
 uint64_t thread_ns() {
     return tls.clock == ThreadClock::counter || tls.clock == ThreadClock::kernel ? base::monotonic_ns()
                                                                                  : system_call_ns();

@@ -21,20 +21,20 @@ inline uint64_t now_ticks(State& state, const Recorder& recorder) {
     return thread_ticks(state);
 }
 
-// Makes `a` live in a slot of the magazine, which is not empty.
-inline segment::SlotRef record_in_slot(Recorder& recorder, segment::Allocation& a, uint64_t ticks) {
-    const uint32_t slot = recorder.magazine[--recorder.magazine_count];
+// A slot of the magazine, which is not empty, for `a`.
+inline uint32_t take_slot(Recorder& recorder, segment::Allocation& a, uint64_t ticks) {
     a.ticks = ticks;
     a.thread = tls.id;
-    return recorder.events.allocate(slot, a);
+    return recorder.magazine[--recorder.magazine_count];
 }
 
 // Makes `a` live. A generation of 0 in the result: it could not be recorded, and was counted.
-inline segment::SlotRef record_allocation(State& state, Recorder& recorder, segment::Allocation& a) {
+[[gnu::always_inline]] inline segment::SlotRef record_allocation(State& state, Recorder& recorder,
+                                                                 segment::Allocation& a) {
     if (__builtin_expect(recorder.magazine_count == 0, 0) && !refill_magazine(state, recorder)) {
         return {};
     }
-    return record_in_slot(recorder, a, now_ticks(state, recorder));
+    return recorder.events.allocate(take_slot(recorder, a, now_ticks(state, recorder)), a);
 }
 
 inline segment::Allocation load_allocation(const segment::LedgerSlot& slot) {

@@ -232,8 +232,8 @@ const char* build(State& state, SegmentFile& file) {
     }
     state.header = reinterpret_cast<Header*>(state.base);
     fill_header(state, table, start_time);
-    for (const RegionId id :
-         {RegionId::devices, RegionId::sets, RegionId::pools, RegionId::failures, RegionId::writers}) {
+    for (const RegionId id : {RegionId::devices, RegionId::sets, RegionId::pools, RegionId::failures,
+                              RegionId::writers, RegionId::chips}) {
         if (!populate_region(state, id)) {
             return "no memory for its segment";
         }

@@ -6,6 +6,7 @@
 #include "client/allocations.hpp"
 #include "client/clock.hpp"
 #include "client/names.hpp"
+#include "client/peaks.hpp"
 
 namespace ttmem::client {
 
@@ -152,8 +153,10 @@ ttmem_set open_set(State& state, Recorder& recorder, const Members& members, con
     if (segment::is_live(slot->generation())) {
         slot->retire(slot->generation());
     }
-    for (uint32_t kind = 0; kind < segment::kKindsPerSet; ++kind) {
-        state.pools[index * segment::kKindsPerSet + kind].peak.store(0, std::memory_order_relaxed);
+    {
+        Lock peaks(state.peak_lock);
+        chip_peaks(state).open(index, members.mask);
+        state.set_members[index] = members.mask;
     }
     DeviceSet set;
     set.members = members.mask;

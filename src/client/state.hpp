@@ -64,6 +64,8 @@ struct ClientTraits : segment::EventTraits {
             }
         }
     }
+
+    static void resume(uint32_t pool, uint64_t level) __attribute__((noinline, cold));  // peaks.cpp
 };
 
 // Records the events of one writer line. There is one per line, not one per thread: when a thread ends, the next one
@@ -156,6 +158,11 @@ struct State : Session {
 
     pthread_mutex_t keyed_lock;
     KeyedDevice keyed_devices[segment::kMaxDevices];
+
+    pthread_mutex_t peak_lock;                // no other lock is taken under it
+    uint64_t set_members[segment::kMaxSets];  // as in the table of sets; 0: never used. Under peak_lock
+
+    pthread_mutex_t mark_lock;
 
     pthread_mutex_t card_lock;  // only tried, never waited for
     uint64_t last_card_ns;      // when the last card was begun; 0: none
@@ -281,6 +288,26 @@ public:
 
 private:
     Recorder* recorder_ = nullptr;
+};
+
+// The other threads that share the line do not wait for the scan of the ledger.
+class ReleasedLine {
+public:
+    explicit ReleasedLine(const Recorder& recorder) : is_shared_(recorder.shared) {
+        if (is_shared_) {
+            unlock_shared_line();
+        }
+    }
+    ~ReleasedLine() {
+        if (is_shared_) {
+            pthread_mutex_lock(&g_state->share_lock);
+        }
+    }
+    ReleasedLine(const ReleasedLine&) = delete;
+    ReleasedLine& operator=(const ReleasedLine&) = delete;
+
+private:
+    const bool is_shared_;
 };
 
 }  // namespace ttmem::client

@@ -17,6 +17,8 @@
 //     | rings     |   one per writer: records of 32 B, the oldest overwritten; history only
 //     | ledger    |   slots of 64 B, one per live allocation: the truth
 //     | cards     |   the state of a bank at a failure: the first few and the last few; may be absent
+//     | chips     |   the peaks of each device over all sets that it is in; may be absent
+//     | marks     |   what each name held at a moment that the process named: the first few and the last few; may be absent
 //     +-----------+
 //
 // All zero is a valid, empty segment; the magic is written last. Everything that changes is a 64-bit word, little
@@ -346,7 +348,27 @@ constexpr Event decode_event(const uint64_t (&record)[kRecordWords]) {
 struct alignas(64) Pool {
     Word used;  // bytes now
     Word peak;  // the highest value that `used` has had, exactly
-    Word unused[6];
+    // The highest value that `used` has had since the peaks of the set's devices were brought up to date (chip_peaks.hpp).
+    Word since;
+    Word
+        is_paused;  // another pool on one of the set's devices may change now: bring the peaks up to date at the next event
+    Word unused[4];
+};
+
+// What a device had at most in all pools of one kind together. The three kinds of kernels count as one.
+constexpr uint32_t kChipKinds = 7;
+constexpr uint32_t chip_kind(uint32_t kind) { return kind < kChipKinds - 1 ? kind : kChipKinds - 1; }
+
+// An entry of the device table has the same index. The highest sum is the word here, or the sum of `since` of all pools of
+// that kind whose set has this device, whichever is higher.
+struct ChipPeak {
+    Word peak;         // since the process began
+    Word since_reset;  // since the process last reset it
+};
+struct alignas(64) ChipCounters {
+    Word is_kept;  // 0: the writer does not keep these peaks
+    Word unused;
+    ChipPeak kind[kChipKinds];
 };
 
 // One writer's share. A share may be below zero (this thread frees what another allocated): sum modulo 2^64 first.
@@ -506,6 +528,42 @@ constexpr uint32_t card_index(uint64_t number) {
     return static_cast<uint32_t>(n < kFirstCards ? n : kFirstCards + (n - kFirstCards) % kLastCards);
 }
 
+// ---- marks ---------------------------------------------------------------------------------------------------------
+
+// A mark is a slot: word 0 is its generation, the head follows, and the totals begin at word 8, by name, kind and set.
+struct MarkHead {
+    uint64_t number = 0;  // 1: the first mark of the process
+    uint64_t ticks = 0;
+    uint32_t name = 0;
+    uint32_t totals = 0;
+    uint64_t live = 0;  // allocations that add bytes, also those that are in no total
+    // Those that found no room in the totals.
+    uint64_t other_count = 0;
+    uint64_t other_used = 0;
+    uint64_t unused = 0;
+};
+
+struct MarkTotal {
+    uint32_t name = 0;
+    uint8_t kind = 0;  // AllocationKind
+    uint8_t set = 0;
+    uint16_t unused = 0;
+    uint64_t count = 0;
+    uint64_t used = 0;  // bytes on each device of the set
+};
+
+constexpr size_t kMarkTotalsWord = 8;
+constexpr size_t kMarkTotalWords = sizeof(MarkTotal) / 8;
+constexpr size_t kMarkWords = kMarkTotalsWord + size_t{kMarkTotals} * kMarkTotalWords;
+constexpr size_t kMarkBytes = (kMarkWords * 8 + 4095) / 4096 * 4096;
+static_assert(sizeof(MarkHead) == 56 && sizeof(MarkTotal) == 24);
+
+// Where the n-th mark of a process stands, from 1: the first few stay, the last few go round.
+constexpr uint32_t mark_index(uint64_t number) {
+    const uint64_t n = number - 1;
+    return static_cast<uint32_t>(n < kFirstMarks ? n : kFirstMarks + (n - kFirstMarks) % kLastMarks);
+}
+
 // What one thread is doing. A thread that ends gives its line back, and the next one goes on at this head.
 struct alignas(64) WriterLine {
     Word head;    // records ever written to its ring
@@ -528,8 +586,10 @@ enum class RegionId : uint32_t {
     rings,
     ledger,
     cards,
+    chips,
+    marks,
 };
-constexpr uint32_t kRegions = 11;
+constexpr uint32_t kRegions = 13;
 constexpr uint32_t kRegionTableEntries = 16;
 
 struct Region {
@@ -565,7 +625,8 @@ struct Header {
     Word slots_used;
     Word failures[kFailureTypes];  // total of each type
     Word cards;                    // cards ever written
-    Word unused_marks[6];
+    Word marks;                    // marks ever written
+    Word unused_counts[5];
 
     Word inexact[kInexactCounterPlaces];
 };
@@ -586,9 +647,11 @@ static_assert(offsetof(Header, region) == 120 && offsetof(Header, devices_used) 
 static_assert(offsetof(Header, sets_used) == 384 && offsetof(Header, core_sets_used) == 392);
 static_assert(offsetof(Header, names_used) == 400 && offsetof(Header, writers_used) == 408);
 static_assert(offsetof(Header, slots_used) == 416 && offsetof(Header, failures) == 424);
-static_assert(offsetof(Header, cards) == 448);
+static_assert(offsetof(Header, cards) == 448 && offsetof(Header, marks) == 456);
 static_assert(offsetof(Header, inexact) == 504 && sizeof(Header) == 760);
 static_assert(offsetof(Pool, used) == 0 && offsetof(Pool, peak) == 8);
+static_assert(offsetof(Pool, since) == 16 && offsetof(Pool, is_paused) == 24);
+static_assert(sizeof(ChipCounters) == 128 && offsetof(ChipCounters, kind) == 16);
 static_assert(offsetof(Tally, requested) == 0 && offsetof(Tally, count) == 8);
 static_assert(offsetof(Tally, planned_and_views) == 16 && offsetof(Tally, reserved_unknown) == 24);
 static_assert(offsetof(WriterLine, head) == 0 && offsetof(WriterLine, intent) == 8 &&
@@ -611,6 +674,7 @@ struct Sizes {
     uint32_t ring_records = kDefaultRingRecords;
     uint32_t slots = kDefaultSlots;
     uint32_t cards = kCards;
+    uint32_t marks = kMarks;
 };
 
 constexpr uint64_t kPage = 4096;
@@ -635,6 +699,8 @@ constexpr uint64_t lay_out(const Sizes& sizes, Region (&region)[kRegionTableEntr
         {RegionId::rings, sizeof(RingRecord) * uint64_t{sizes.ring_records}, sizes.writers},
         {RegionId::ledger, sizeof(LedgerSlot), sizes.slots},
         {RegionId::cards, kCardBytes, sizes.cards},
+        {RegionId::chips, sizeof(ChipCounters), kMaxDevices},
+        {RegionId::marks, kMarkBytes, sizes.marks},
     };
     uint64_t offset = round_to_page(sizeof(Header));
     for (const auto& p : plan) {

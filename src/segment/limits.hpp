@@ -47,6 +47,12 @@ constexpr uint32_t kCardSums = 64;         // names
 constexpr uint32_t kCardScan = 1'048'576;  // live allocations of one bank that a card looks at
 constexpr uint64_t kCardIntervalNs = 1'000'000'000;
 
+// Marks: what each name held at a moment that the process named. The first few and the last few of a process are kept.
+constexpr uint32_t kFirstMarks = 8;
+constexpr uint32_t kLastMarks = 56;
+constexpr uint32_t kMarks = kFirstMarks + kLastMarks;
+constexpr uint32_t kMarkTotals = 4'096;  // names, kinds and sets in one mark; the rest is summed
+
 // One allocation. The largest chip has 32 GiB; a larger size is a wrong report, counted and not recorded.
 constexpr unsigned kSizeBits = 40;
 constexpr uint64_t kMaxAllocationBytes = (uint64_t{1} << kSizeBits) - 1;

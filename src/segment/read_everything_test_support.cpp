@@ -28,6 +28,7 @@ public:
         read_ledger();
         read_rings();
         read_cards();
+        read_marks();
         read_clock();
         return std::move(result_);
     }
@@ -155,6 +156,16 @@ private:
         for (const CardSum& sum : card->sums) {
             read_name(sum.name);
         }
+    }
+
+    void read_marks() {
+        const std::vector<MarkContents> marks = reader_.marks();
+        bound(marks.size(), kMarks, "marks");
+        for (const MarkContents& mark : marks) {
+            bound(mark.totals.size(), kMarkTotals, "totals of a mark");
+            read_name(mark.head.name);
+        }
+        between_();
     }
 
     void read_clock() {

@@ -45,6 +45,8 @@ constexpr RegionRule kRegionRules[kRegions] = {
     {RegionId::rings, sizeof(RingRecord), alignof(RingRecord), 1, kMaxWriters},
     {RegionId::ledger, sizeof(LedgerSlot), alignof(LedgerSlot), 1, kMaxSlots},
     {RegionId::cards, kCardWords * sizeof(Word), alignof(Word), 0, UINT32_MAX},
+    {RegionId::chips, sizeof(ChipCounters), alignof(ChipCounters), 0, kMaxDevices},
+    {RegionId::marks, kMarkWords * sizeof(Word), alignof(Word), 0, UINT32_MAX},
 };
 
 bool fits(const Region& region, const RegionRule& need, uint64_t size) {
@@ -214,6 +216,39 @@ void Reader::add_pools(std::vector<SetTotals>& sets) const {
     }
 }
 
+// SYNC POINT: with BasicChipPeaks, which works inside an event.
+void Reader::add_chips(Totals& totals) const {
+    totals.chips.assign(region(RegionId::chips).count, std::nullopt);
+    uint64_t kept = 0;
+    for (uint32_t i = 0; i < totals.chips.size(); ++i) {
+        const auto* chip = entry<ChipCounters>(RegionId::chips, i);
+        if (chip == nullptr || chip->is_kept.load(std::memory_order_relaxed) == 0) {
+            continue;
+        }
+        kept |= uint64_t{1} << i;
+        ChipPeaksOfKinds& peaks = totals.chips[i].emplace();
+        for (uint32_t kind = 0; kind < kChipKinds; ++kind) {
+            peaks[kind] = chip->kind[kind].peak.load(std::memory_order_relaxed);
+        }
+    }
+    std::array<ChipPeaksOfKinds, kMaxDevices> sums{};
+    for (const SetTotals& set : totals.sets) {
+        for (uint32_t kind = 0; kind < kKinds && (set.set.members & kept) != 0; ++kind) {
+            const auto* pool = entry<Pool>(RegionId::pools, uint64_t{set.index} * kKindsPerSet + kind);
+            const uint64_t since = pool == nullptr ? 0 : pool->since.load(std::memory_order_relaxed);
+            for (uint64_t left = since == 0 ? 0 : set.set.members & kept; left != 0; left &= left - 1) {
+                uint64_t& sum = sums[static_cast<size_t>(std::countr_zero(left))][chip_kind(kind)];
+                sum = sum + since < sum ? UINT64_MAX : sum + since;
+            }
+        }
+    }
+    for (size_t i = 0; i < totals.chips.size(); ++i) {
+        for (size_t kind = 0; totals.chips[i] && kind < kChipKinds; ++kind) {
+            (*totals.chips[i])[kind] = std::max((*totals.chips[i])[kind], sums[i][kind]);
+        }
+    }
+}
+
 namespace {
 
 // SYNC POINT: with BasicEventWriter::count().
@@ -300,6 +335,7 @@ Totals Reader::totals(uint64_t& work) const {
         const std::vector<WriterState> before = writers();
         result.sets = sets();
         add_pools(result.sets);
+        add_chips(result);
         result.is_cut = !add_tallies(result.sets, static_cast<uint32_t>(before.size()), work);
         result.settling = !is_quiet(before, writers()) || !same_sets(result.sets, sets());
         if (!result.settling || result.is_cut) {
@@ -522,6 +558,54 @@ std::optional<CardContents> Reader::card(uint64_t number) const {
     }
     return words[0].load(SlotOrders::recheck_load) == generation ? std::optional(std::move(card))
                                                                  : std::nullopt;
+}
+
+uint64_t Reader::mark_count() const { return header().marks.load(std::memory_order_acquire); }
+
+std::optional<MarkContents> Reader::mark(uint64_t number) const {
+    const Region& marks = region(RegionId::marks);
+    const uint32_t index = mark_index(number);
+    if (index >= marks.count) {
+        return std::nullopt;
+    }
+    const uint64_t offset = marks.offset + uint64_t{index} * marks.stride;
+    const auto* words = reinterpret_cast<const Word*>(memory_.at(offset, kMarkTotalsWord * sizeof(Word)));
+    const uint64_t generation = words == nullptr ? 0 : words[0].load(SlotOrders::generation_load);
+    if (!is_live(generation)) {
+        return std::nullopt;
+    }
+    MarkContents mark;
+    mark.head = copy_words<MarkHead>(words + 1);
+    mark.head.totals = std::min(mark.head.totals, kMarkTotals);
+    if (mark.head.number != number ||
+        memory_.at(offset, (kMarkTotalsWord + mark.head.totals * kMarkTotalWords) * sizeof(Word)) ==
+            nullptr) {
+        return std::nullopt;
+    }
+    mark.totals.reserve(mark.head.totals);
+    for (size_t i = 0; i < mark.head.totals; ++i) {
+        mark.totals.push_back(copy_words<MarkTotal>(words + kMarkTotalsWord + i * kMarkTotalWords));
+    }
+    return words[0].load(SlotOrders::recheck_load) == generation ? std::optional(std::move(mark))
+                                                                 : std::nullopt;
+}
+
+std::vector<MarkContents> Reader::marks() const {
+    const uint64_t count = mark_count();
+    std::vector<MarkContents> result;
+    const auto add = [&](uint64_t number) {
+        if (auto one = mark(number)) {
+            result.push_back(std::move(*one));
+        }
+    };
+    for (uint64_t number = 1; number <= std::min<uint64_t>(count, kFirstMarks); ++number) {
+        add(number);
+    }
+    for (uint64_t number = std::max<uint64_t>(kFirstMarks, count - std::min<uint64_t>(count, kLastMarks)) + 1;
+         number <= count && number != 0; ++number) {
+        add(number);
+    }
+    return result;
 }
 
 uint64_t Reader::inexact(Inexact what) const {

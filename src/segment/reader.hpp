@@ -44,8 +44,12 @@ struct SetTotals {
     bool is_open() const { return set.closed_ticks == 0; }
 };
 
+using ChipPeaksOfKinds = std::array<uint64_t, kChipKinds>;  // by chip_kind()
+
 struct Totals {
     std::vector<SetTotals> sets;
+    // By index of the device table: the highest sum over all sets. Nothing where the writer does not keep them.
+    std::vector<std::optional<ChipPeaksOfKinds>> chips;
     bool settling = false;  // events were recorded meanwhile: the figures are not those of one moment
     // The work ran out: `used` and `peak` hold, `requested` equals `used`, and the rest is not known.
     bool is_cut = false;
@@ -80,6 +84,12 @@ struct CardContents {
     std::vector<CardSum> sums;      // the most first
     std::vector<Event> events;      // the oldest first
     std::vector<CardBlock> blocks;  // by address, unless the segment is hostile
+};
+
+// What each name held at a moment that the process named.
+struct MarkContents {
+    MarkHead head;
+    std::vector<MarkTotal> totals;
 };
 
 class Reader {
@@ -131,6 +141,10 @@ public:
     std::vector<uint64_t> card_numbers() const;
     uint64_t card_count() const;
 
+    // The marks that are kept, the oldest first, and how many there ever were.
+    std::vector<MarkContents> marks() const;
+    uint64_t mark_count() const;
+
     uint64_t inexact(Inexact what) const;
 
     std::vector<WriterState> writers() const;
@@ -161,6 +175,8 @@ private:
     const T* entry(RegionId id, uint64_t index) const;
     // Both take the sets in the order of their index: then memory is read in order, and the kernel is asked about each hole once.
     void add_pools(std::vector<SetTotals>& sets) const;
+    void add_chips(Totals& totals) const;
+    std::optional<MarkContents> mark(uint64_t number) const;
     bool add_tallies(std::vector<SetTotals>& sets, uint32_t writers, uint64_t& work) const;
 
     struct Ring {

@@ -21,9 +21,9 @@ namespace {
 using base::Error;
 
 constexpr RegionId kAllRegions[kRegions] = {
-    RegionId::devices, RegionId::sets,   RegionId::core_sets, RegionId::pools,
-    RegionId::tallies, RegionId::names,  RegionId::failures,  RegionId::writers,
-    RegionId::rings,   RegionId::ledger, RegionId::cards,
+    RegionId::devices, RegionId::sets,     RegionId::core_sets, RegionId::pools, RegionId::tallies,
+    RegionId::names,   RegionId::failures, RegionId::writers,   RegionId::rings, RegionId::ledger,
+    RegionId::cards,   RegionId::chips,    RegionId::marks,
 };
 
 using Spoil = std::function<void(SmallSegment&)>;
@@ -134,19 +134,24 @@ TEST(ReaderCheck, ARegionThatCutsItsEntriesIsRefused) {
         SCOPED_TRACE(static_cast<uint32_t>(id));
         EXPECT_TRUE(is_refused([&](SmallSegment& s) { s.region(id).stride = 0; }));
         EXPECT_TRUE(is_refused([&](SmallSegment& s) { s.region(id).stride = 8; }));
-        if (id != RegionId::cards) {
+        if (id < RegionId::cards) {
             EXPECT_TRUE(is_refused([&](SmallSegment& s) { s.region(id).count = 0; }));
         }
     }
 }
 
-TEST(ReaderCheck, ASegmentWithoutCardsIsAcceptedAndHasNone) {
+TEST(ReaderCheck, ASegmentOfAnEarlierWriterIsAcceptedAndHasNoCardsPeaksOfChipsAndMarks) {
     SmallSegment segment;
     segment.fill();
-    segment.region(RegionId::cards) = {};
+    segment.header().marks = 1;
+    for (const RegionId id : {RegionId::cards, RegionId::chips, RegionId::marks}) {
+        segment.region(id) = {};
+    }
     const auto reader = segment.read();
     ASSERT_TRUE(reader) << reader.error().text;
     EXPECT_FALSE(reader->card(1));
+    EXPECT_TRUE(reader->totals().chips.empty());
+    EXPECT_TRUE(reader->marks().empty());
 }
 
 // A word that is not on its own 8 bytes could not be read in one piece.

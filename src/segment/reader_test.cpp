@@ -214,7 +214,7 @@ TEST(Reader, SkipsWhatALaterWriterAdds) {
     larger.fill();
     today.fill();
     // Words that are 0 now, and values of enumerations that this version does not know.
-    for (Word& word : larger.header().unused_marks) {
+    for (Word& word : larger.header().unused_counts) {
         word.store(UINT64_MAX);
     }
     for (uint32_t i = kInexactCounters; i < kInexactCounterPlaces; ++i) {

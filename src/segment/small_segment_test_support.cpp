@@ -52,6 +52,8 @@ Shape::Shape() {
     count_of(RegionId::rings) = 2;
     count_of(RegionId::ledger) = 48;
     count_of(RegionId::cards) = 2;
+    count_of(RegionId::chips) = 3;
+    count_of(RegionId::marks) = 2;
 }
 
 void SmallSegment::Unmap::operator()(unsigned char* memory) const {
@@ -71,6 +73,8 @@ SmallSegment::SmallSegment(const Shape& shape) {
         sizeof(RingRecord) * shape.ring_records,
         sizeof(LedgerSlot),
         kCardBytes,
+        sizeof(ChipCounters),
+        kMarkBytes,
     };
     Region table[kRegionTableEntries] = {};
     const uint64_t first = round_up(sizeof(Header) + shape.extra_header, kAlignment);

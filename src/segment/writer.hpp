@@ -42,10 +42,14 @@ struct EventTraits {
     static constexpr bool kSharesPools = true;
     static constexpr auto intent_store = std::memory_order_release;
     static constexpr auto used_add = std::memory_order_acq_rel;
+    static constexpr auto since_raise = std::memory_order_acq_rel;
     static constexpr auto tally_store = std::memory_order_release;
 
     // Called after each step but the last; the crash tests stop here.
     static void passed(EventType, Step) {}
+
+    // Called after an event has changed a paused pool, with what it then used. A writer that pauses no pool has none.
+    static void resume(uint32_t /*pool*/, uint64_t /*level*/) {}
 };
 
 // Only one thread stores to `word` (or it holds a lock). SYNC POINT: with Reader::totals().
@@ -53,6 +57,29 @@ template <std::memory_order kOrder = std::memory_order_release, class Word>
 void add_alone(Word& word, uint64_t amount) {
     word.store(word.load(std::memory_order_relaxed) + amount, kOrder);
 }
+
+// Raises a word to a level, if it is below. `used` is one word that all threads add to, so each addition gives an exact level.
+template <std::memory_order kOrder = std::memory_order_relaxed, class Word>
+bool raise_to(Word& word, uint64_t level) {
+    uint64_t known = word.load(std::memory_order_relaxed);
+    while (__builtin_expect(level > known, 0)) {
+        if (word.compare_exchange_weak(known, level, kOrder, std::memory_order_relaxed)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+enum class Recorded : uint8_t {
+    yes,
+    not_live,  // a free of something that is not live: nothing has changed
+    paused,    // the counters are those after the event, and its pool is to be resumed (chip_peaks.hpp)
+};
+
+struct PausedPool {
+    uint32_t pool = 0;
+    uint64_t level = 0;  // what it uses after the event
+};
 
 // Writes the events of one writer line. All zero is a valid writer of nothing, so that it may live in mapped memory.
 template <class Traits>
@@ -67,30 +94,59 @@ struct BasicEventWriter {
     typename Traits::TallyType* tallies;  // of this line
 
     // Makes a free slot live.
-    SlotRef allocate(uint32_t slot, const Allocation& a) {
-        auto& target = ledger[slot];
-        const SlotRef ref{slot, live_generation_after(target.generation())};
-        Payload payload;
-        encode(a, ref.generation, payload);
-        run<EventType::allocate>(typename Traits::Order{}, ref, a.ticks, payload);
+    [[gnu::always_inline]] SlotRef allocate(uint32_t slot, const Allocation& a) {
+        SlotRef ref;
+        PausedPool paused;
+        if (__builtin_expect(begin_allocate(slot, a, ref, paused) == Recorded::paused, 0)) {
+            end(paused);
+        }
         return ref;
     }
 
     // Frees a live slot; false if it is not live at that generation, and then nothing has changed. `what` is the what
     // word that the slot had; the slot keeps its payload until it is used again.
-    bool free(SlotRef live, uint64_t ticks, uint64_t& what) {
+    [[gnu::always_inline]] bool free(SlotRef live, uint64_t ticks, uint64_t& what) {
+        PausedPool paused;
+        const Recorded recorded = begin_free(live, ticks, what, paused);
+        if (__builtin_expect(recorded == Recorded::paused, 0)) {
+            end(paused);
+        }
+        return recorded != Recorded::not_live;
+    }
+
+    // The same without a call, for the hot path of the client: if the pool is paused, the caller ends the event with end().
+    [[gnu::always_inline]] Recorded begin_allocate(uint32_t slot, const Allocation& a, SlotRef& ref,
+                                                   PausedPool& paused) {
+        auto& target = ledger[slot];
+        ref = SlotRef{slot, live_generation_after(target.generation())};
+        Payload payload;
+        encode(a, ref.generation, payload);
+        Recorded recorded = Recorded::yes;
+        run<EventType::allocate>(typename Traits::Order{}, ref, a.ticks, payload, recorded, paused);
+        return recorded;
+    }
+
+    [[gnu::always_inline]] Recorded begin_free(SlotRef live, uint64_t ticks, uint64_t& what,
+                                               PausedPool& paused) {
         Payload payload;
         if constexpr (!std::is_same_v<typename Traits::Order, EventTraits::Order>) {
             __builtin_memset(payload, 0,
                              sizeof payload);  // the order of a test may use it before it is loaded
         }
         const SlotRef ended{live.slot, next_generation(live.generation)};
-        if (__builtin_expect(!run<EventType::free>(typename Traits::Order{}, ended, ticks, payload), 0)) {
+        Recorded recorded = Recorded::yes;
+        run<EventType::free>(typename Traits::Order{}, ended, ticks, payload, recorded, paused);
+        if (__builtin_expect(recorded == Recorded::not_live, 0)) {
             line->intent.store(0, Traits::intent_store);
-            return false;
+            return recorded;
         }
         what = payload[kWhatWord - 1];
-        return true;
+        return recorded;
+    }
+
+    [[gnu::noinline, gnu::cold]] void end(PausedPool paused) {
+        Traits::resume(paused.pool, paused.level);
+        line->intent.store(0, Traits::intent_store);
     }
 
     // Appends an event that is about no slot.
@@ -102,18 +158,20 @@ struct BasicEventWriter {
 
 private:
     template <EventType kType, Step... kSteps>
-    bool run(StepOrder<kSteps...>, SlotRef ref, uint64_t ticks, Payload& payload) {
-        return (step<kType, kSteps>(ref, ticks, payload) && ...);
+    void run(StepOrder<kSteps...>, SlotRef ref, uint64_t ticks, Payload& payload, Recorded& recorded,
+             PausedPool& paused) {
+        (step<kType, kSteps>(ref, ticks, payload, recorded, paused) && ...);
     }
 
     template <EventType kType, Step kStep>
-    bool step(SlotRef ref, uint64_t ticks, Payload& payload) {
+    bool step(SlotRef ref, uint64_t ticks, Payload& payload, Recorded& recorded, PausedPool& paused) {
         if constexpr (kStep == Step::intent) {
             line->intent.store(ref.pack(), Traits::intent_store);
         } else if constexpr (kStep == Step::ledger && kType == EventType::allocate) {
             ledger[ref.slot].publish(payload, ref.generation);
         } else if constexpr (kStep == Step::ledger) {
             if (__builtin_expect(!retire(ref, payload), 0)) {
+                recorded = Recorded::not_live;
                 return false;
             }
         } else if constexpr (kStep == Step::ring) {
@@ -121,7 +179,11 @@ private:
             encode(kType, ticks, ref, payload, record);
             append_record<typename Traits::RingOrders>(ring, ring_mask + 1, line->head, record);
         } else if constexpr (kStep == Step::counters) {
-            count<kType>(payload);
+            if (__builtin_expect(!count<kType>(payload, paused), 0)) {
+                recorded = Recorded::paused;
+                Traits::passed(kType, kStep);
+                return false;
+            }
         } else {
             line->intent.store(0, Traits::intent_store);
             return true;
@@ -142,10 +204,10 @@ private:
         return true;
     }
 
-    // Adds what an allocation counts for, or subtracts it, modulo 2^64.
+    // Adds what an allocation counts for, or subtracts it, modulo 2^64. False if the pool is paused.
     // SYNC POINT: with Reader::totals(): a reader that sees a counter of this event sees its intent, or its end.
     template <EventType kType>
-    void count(const Payload& payload) {
+    bool count(const Payload& payload, PausedPool& paused) {
         constexpr uint64_t kOne = kType == EventType::allocate ? 1 : UINT64_MAX;
         const uint64_t what = payload[kWhatWord - 1];
         const AllocationFlags flags = flags_in(what);
@@ -153,7 +215,7 @@ private:
         if (__builtin_expect(flags.bits != 0, 0)) {
             if (!adds_bytes(flags)) {
                 add(tally.planned_and_views, flags.has(AllocationFlag::planned) ? kOne : kOne << 32);
-                return;
+                return true;
             }
             if (flags.has(AllocationFlag::reserved_unknown)) {
                 add(tally.reserved_unknown, kOne);
@@ -161,11 +223,25 @@ private:
         }
         auto& pool = pools[pool_in(what)];
         const uint64_t level = add_used(pool, payload[kReservedWord - 1] * kOne);
-        if constexpr (kType == EventType::allocate) {
-            raise_peak(pool, level);
-        }
         add(tally.requested, payload[kRequestedWord - 1] * kOne);
         add(tally.count, kOne);
+        // SYNC POINT: with BasicChipPeaks, which pauses a pool, and then takes `since` and `used` by exchanging them. What it
+        // does not see of this event comes after that, and so sees the pause.
+        if (__builtin_expect(is_paused(pool), 0)) {
+            paused = {pool_in(what), level};
+            return false;
+        }
+        if constexpr (kType == EventType::allocate) {
+            // No peak is below `since`, so an event that does not raise it raises none.
+            if (__builtin_expect(raise_to<Traits::since_raise>(pool.since, level), 0)) {
+                raise_to(pool.peak, level);
+                if (__builtin_expect(is_paused(pool), 0)) {
+                    paused = {pool_in(what), 0};  // the level belongs to the time before
+                    return false;
+                }
+            }
+        }
+        return true;
     }
 
     template <class PoolType>
@@ -178,13 +254,9 @@ private:
         }
     }
 
-    // `used` is one word that all threads add to, so each addition gives an exact level.
     template <class PoolType>
-    static void raise_peak(PoolType& pool, uint64_t level) {
-        uint64_t peak = pool.peak.load(std::memory_order_relaxed);
-        while (__builtin_expect(level > peak, 0) &&
-               !pool.peak.compare_exchange_weak(peak, level, std::memory_order_relaxed)) {
-        }
+    static bool is_paused(const PoolType& pool) {
+        return pool.is_paused.load(std::memory_order_relaxed) != 0;
     }
 
     template <class Word>

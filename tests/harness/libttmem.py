@@ -36,6 +36,7 @@ for name, result, arguments in [
         ("ttmem_free", None, [u64]),
         ("ttmem_scope_push", None, [ctypes.c_char_p]),
         ("ttmem_scope_pop", None, []),
+        ("ttmem_mark", ctypes.c_int, [ctypes.c_char_p]),
         ("ttmem_allocate_cb", u64, [u32, u64, u64, u64, ctypes.POINTER(Cores), u32]),
         ("ttmem_load_kernel", u64, [u32, u64, u32, u64]),
         ("ttmem_report_allocation", None, [ctypes.c_int32, u64, ctypes.c_uint8, u64]),
@@ -67,6 +68,10 @@ def free(handle: int) -> None:
 
 def scope(name: str) -> None:
     library.ttmem_scope_push(name.encode("utf-8", "surrogateescape"))
+
+
+def mark(name: str) -> int:
+    return library.ttmem_mark(name.encode())
 
 
 def allocate_cb(set_: int, program: int, address: int, size: int, rows: list[int]) -> int:

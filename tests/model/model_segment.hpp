@@ -25,8 +25,11 @@ struct ModelLine {
 struct ModelPool {
     ModelWord used;
     ModelWord peak;
+    ModelWord since;
+    ModelWord is_paused;
 
-    explicit ModelPool(std::uint64_t first_peak = 0) : peak(first_peak) {}
+    // No peak is below `since`.
+    explicit ModelPool(std::uint64_t first_peak = 0) : peak(first_peak), since(first_peak) {}
 };
 
 struct ModelTally {

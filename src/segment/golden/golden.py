@@ -26,7 +26,7 @@ KEPT = HERE / "small_segment.txt"
 
 SIZES = {"TTMEM_SLOTS": "32", "TTMEM_WRITERS": "3", "TTMEM_RING_RECORDS": "16", "TTMEM_NAMES": "16"}
 REGIONS = ["devices", "sets", "core_sets", "pools", "tallies", "names", "failures", "writers", "rings", "ledger",
-           "cards"]
+           "cards", "chips", "marks"]
 NUMBERS = {"u8": "<B", "u16": "<H", "u32": "<I", "i32": "<i", "u64": "<Q"}
 KINDS_PER_SET = 16
 # The parts of a card behind its head: the field with their number, the table and the first byte.
@@ -186,6 +186,8 @@ class Dump:
     def show_entry(self, region: str, entry: int, at: int, stride: int) -> None:
         if region == "cards":
             return self.show_card(entry, at)
+        if region == "marks":
+            return self.show_mark(entry, at)
         inner = {"tallies": "tally", "rings": "record"}.get(region)
         if inner is None:
             one = {"ledger": "slot"}.get(region, region.removesuffix("s"))
@@ -204,6 +206,11 @@ class Dump:
                 place = at + start + i * self.page.size[table]
                 is_failure = table == "record" and self.data[place] & 7 == FAILURE_EVENT
                 self.show("failure_record" if is_failure else table, place, f"card {entry}: {table} {i}")
+
+    def show_mark(self, entry: int, at: int) -> None:
+        self.show("mark", at, f"mark {entry}")
+        for i in range(self.value("mark", "totals", at)):
+            self.show("total", at + self.page.size["mark"] + i * self.page.size["total"], f"mark {entry}: total {i}")
 
     def title(self, one: str, index: int) -> str:
         if one in ("pool", "tally"):

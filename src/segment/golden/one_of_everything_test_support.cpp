@@ -96,6 +96,8 @@ ttmem_handle use_the_native_api(ttmem_device first, ttmem_device second) {
     ttmem_allocate(single, TTMEM_DRAM, 0x20'0000, 3'000, 3'072, 19);
     ttmem_allocate(single, 99, 0, 1, 1, 1);
     ttmem_allocate(closed, TTMEM_DRAM, 0, 1, 1, 1);
+    ttmem_reset_peak(0);
+    ttmem_mark("step");
     return for_other_thread;
 }
 

@@ -30,7 +30,7 @@ namespace ttmem::sources::classic_wire {
 
 class LedgerWriter {
 public:
-    static constexpr segment::Sizes kSizes{segment::kMinNames, 1, 8'192, segment::kDefaultSlots, 0};
+    static constexpr segment::Sizes kSizes{segment::kMinNames, 1, 8'192, segment::kDefaultSlots, 0, 0};
 
     // The ring takes its memory at once. The more of the budget is used, the smaller are the rings of further ledgers, so that
     // a user may have few clients with a long history or many with a short one.

@@ -19,7 +19,7 @@ using census::Kind;
 using segment::Inexact;
 using Outcome = LedgerWriter::Outcome;
 
-constexpr segment::Sizes kSmall{2, 1, 64, 2048, 0};
+constexpr segment::Sizes kSmall{2, 1, 64, 2048, 0, 0};
 constexpr uint64_t kKibibyte = 1024;
 
 class TestBudget : public LedgerBudget {
