@@ -82,6 +82,8 @@ TABLES: dict[str, list[Column]] = {
     ),
     "growth": _columns(_KIND, Column("BEFORE", "before", format_size), Column("NOW", "now", format_size),
                        Column("GROWN", "grown", format_size), _NAME),
+    "leaks": _columns(_PID, _KIND, Column("VERDICT", "verdict"), Column("GROWN", "grown", format_size),
+                      Column("PER MARK", "per_mark", format_size), Column("NOW", "last", format_size), _NAME),
     "allocators": _columns(_PID, Column("SET", "set"), Column("ANSWER", "answer"), Column("VERDICT", "verdict"),
                            Column("ADDRESS", "address", _hex), Column("NEEDED/BANK", "needed", format_size),
                            Column("LARGEST FREE", "largest_free", format_size), Column("SHORT", "short_by", format_size)),

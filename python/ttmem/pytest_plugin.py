@@ -117,8 +117,10 @@ class Plugin:
         outcome = yield
         report = outcome.get_result()
         measured = getattr(item, "_ttmem", None)
-        if report.when != "call" or measured is None:
+        if report.when != "call" or not self._is_measured(item):
             return
+        if measured is None:
+            measured = "only test functions are measured, not the methods of unittest.TestCase"
         problems = self._problems(item, measured) if report.passed and not hasattr(report, "wasxfail") else []
         if isinstance(measured, str):
             report.sections.append(("device memory", f"not measured: {measured}"))

@@ -128,8 +128,14 @@ class Untracked(PluginCase):
             def test_on_the_host(): pass
 
             def test_without_a_marker(): pass
+
+            import unittest
+            class Old(unittest.TestCase):
+                @pytest.mark.limit_device_leaks()
+                def test_old(self): pass
         """, "--ttmem", TT_ALLOC_TRACKING_ENABLED="0")
-        self.assert_outcome(output, failed=1, passed=1)
+        self.assert_outcome(output, failed=2, passed=1)
+        self.assertIn("can't be checked: only test functions are measured", output)
         self.assertIn("can't be checked: nothing in this process reports to ttmem", output)
         self.assertIn("nothing was tracked: run 'ttmem run -- pytest ...'", output)
 
