@@ -59,10 +59,13 @@ def runtime_directories() -> list[str]:
 def connection_to_socket(path: str, timeout: float) -> "http.client.HTTPConnection":
     import http.client
     import socket
+    import struct
 
-    # Without a limit: connect() to a Unix socket succeeds or fails at once, but with one it fails if the queue is full.
     end = socket.socket(socket.AF_UNIX)
     try:
+        # A limit of Python's would make connect() fail at once where the daemon's queue is full; this one lets it wait.
+        seconds = max(timeout, 0.001)
+        end.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, struct.pack("@ll", int(seconds), int(seconds % 1 * 1_000_000)))
         end.connect(path)
         end.settimeout(timeout)
     except BaseException:
@@ -99,6 +102,8 @@ class Daemon:
                 return connection_to_socket(path, timeout)
             except (FileNotFoundError, NotADirectoryError, ConnectionRefusedError):
                 continue
+            except BlockingIOError:
+                raise TtmemTimeout(f"the daemon at {path} accepted no connection within {timeout} s: 'ttmem self' shows whether it keeps up") from None
             except PermissionError:
                 raise TtmemNotPermitted(f"{path} is closed to this user: ask the administrator for access to it") from None
         raise NoDaemon(", ".join(paths))
