@@ -32,7 +32,11 @@ _COMMANDS: dict[str, tuple[list[str], dict[str, str]]] = {
     "map": (["map"], {"device": "--device", "pid": "--pid", "kind": "--kind", "core": "--core", "limit": "--limit"}),
     "cores": (["cores"], {"device": "--device"}),
     "failures": (["why"], {"device": "--device", "pid": "--pid", "type": "--type", "limit": "--limit"}),
-    "leaks": (["leaks"], {"device": "--device", "pid": "--pid", "kind": "--kind", "limit": "--limit"}),
+    "leaks": (
+        ["leaks"],
+        {"device": "--device", "pid": "--pid", "kind": "--kind", "name": "--name", "mark": "--mark", "marks": "--marks",
+         "limit": "--limit"},
+    ),
     "fit": (
         ["fit"],
         {"device": "--device", "kind": "--kind", "page": "--page", "shape": "--shape", "dtype": "--dtype", "layout": "--layout",
@@ -191,9 +195,12 @@ class Client:
         """Which names grew in the last minute. Needs the daemon."""
         return self._rows("growth", limit, device=device, pid=pid, kind=kind, name=name)
 
-    def leaks(self, **parameters: Any) -> View:
-        """What grows from step to step. Needs a daemon or program that has `leaks`."""
-        return self.ask("leaks", **parameters)
+    def leaks(
+        self, *, device: Devices | None = None, pid: int | None = None, kind: Kinds | None = None, name: str | None = None,
+        mark: str | None = None, marks: int | None = None, limit: int = 0,
+    ) -> View:  # fmt: skip
+        """Which names grow from mark to mark. Needs a daemon or program that has `leaks`."""
+        return self._rows("leaks", limit, device=device, pid=pid, kind=kind, name=name, mark=mark, marks=marks)
 
     def history(self, *, device: Devices | None = None, kind: Kinds | None = None, since: int | None = None) -> View:
         """Used bytes over time. Needs the daemon."""

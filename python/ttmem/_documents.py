@@ -4,7 +4,6 @@ adds is there without a change of this package."""
 
 from __future__ import annotations
 
-import json
 from typing import Any, Iterator, Mapping, Sequence, overload
 
 from . import _tables
@@ -27,6 +26,18 @@ def flatten(fields: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
         else:
             flat[prefix + name] = value
     return flat
+
+
+def _copy(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _copy(each) for name, each in value.items()}
+    return [_copy(each) for each in value] if isinstance(value, list) else value
+
+
+def _text(value: Any) -> str:
+    import json
+
+    return json.dumps(value, sort_keys=True)
 
 
 def _plain(value: Any) -> Any:
@@ -70,14 +81,14 @@ class Document(Mapping[str, Any]):
         return isinstance(other, Mapping) and self._fields == (other._fields if isinstance(other, Document) else other)
 
     def __hash__(self) -> int:
-        return hash(json.dumps(self._fields, sort_keys=True))
+        return hash(_text(self._fields))
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (type(self), (self._fields,))
 
     def to_dict(self) -> dict[str, Any]:
         """The JSON object, as `json.loads` gives it."""
-        copy: dict[str, Any] = json.loads(json.dumps(self._fields))
+        copy: dict[str, Any] = _copy(self._fields)
         return copy
 
     def __repr__(self) -> str:
@@ -108,11 +119,11 @@ class Rows(Sequence[Any]):
         return self._rows == (other._rows if isinstance(other, Rows) else other)
 
     def __hash__(self) -> int:
-        return hash(json.dumps(self._rows, sort_keys=True))
+        return hash(_text(self._rows))
 
     def to_list(self) -> list[Any]:
         """The JSON list."""
-        copy: list[Any] = json.loads(json.dumps(self._rows))
+        copy: list[Any] = _copy(self._rows)
         return copy
 
     def to_pandas(self) -> Any:
@@ -130,7 +141,9 @@ class Rows(Sequence[Any]):
         return _tables.text_table(self._rows)
 
     def _repr_html_(self) -> str | None:
-        return _tables.html_table(self._rows) if self._are_objects() else None
+        from . import _html
+
+        return _html.html_table(self._rows) if self._are_objects() else None
 
 
 class View(Document):
@@ -151,4 +164,6 @@ class View(Document):
         return _tables.text_view(self._fields)
 
     def _repr_html_(self) -> str:
-        return _tables.html_view(self._fields)
+        from . import _html
+
+        return _html.html_view(self._fields)

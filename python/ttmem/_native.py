@@ -179,6 +179,9 @@ def _find_scopes() -> bool:
 
 def enter_scope(name: bytes) -> None:
     scopes = _thread.scopes
+    if _found.push is None and os.environ.get("TT_ALLOC_TRACKING_ENABLED") != "1":
+        scopes.append((name, _nothing))  # no client will ever report
+        return
     if _found.push is None and not _find_scopes():
         observer = _observer()
         if observer is None:

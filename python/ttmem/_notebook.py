@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from . import _memory, _tables
+from . import _html, _memory, _tables
 from ._errors import TtmemBadRequest
 from ._sizes import format_size
 from ._track import track
@@ -37,10 +37,10 @@ class CellReport:
             _tables.Column("PEAK", "peak", format_size),
             _tables.Column("GROWTH", "growth", format_size),
         ]
-        parts = [_tables.html_table(rows, columns) if rows else _tables.html_note("no device memory was used")]
+        parts = [_html.html_table(rows, columns) if rows else _html.html_note("no device memory was used")]
         if len(self.track.failures):
-            parts.append(_tables.html_table(self.track.failures.to_list(), _tables.TABLES["failures"]))
-        parts += [_tables.html_note(f"not exact: {reason}") for reason in self.track.inexact]
+            parts.append(_html.html_table(self.track.failures.to_list(), _tables.TABLES["failures"]))
+        parts += [_html.html_note(f"not exact: {reason}") for reason in self.track.inexact]
         return "".join(parts)
 
 

@@ -228,22 +228,39 @@ class FailureWatch:
 
     def __init__(self, callback: Callable[[Document], Any], timeout: float) -> None:
         self._callback, self._is_closed = callback, threading.Event()
-        self._pid, self._sequence = _memory._own_pid(), 0
-        self._sequence = _memory.default_client.ask("events", last=1)["next_sequence"]
+        self._pid = _memory._own_pid()
+        self._sequence: int = _memory.default_client.ask("events", last=1)["next_sequence"]
+        self._last_time = max((each["time_ns"] for each in self._failures()), default=0)
         self._thread = threading.Thread(target=self._run, args=(timeout,), name="ttmem on_failure", daemon=True)
         self._thread.start()
+
+    def _failures(self) -> Rows:
+        failures: Rows = _memory.default_client.why(pid=self._pid, limit=0)["failures"]
+        return failures
 
     def _run(self, timeout: float) -> None:
         while not self._is_closed.is_set():
             try:
                 for event in _memory.default_client.follow_events(pid=self._pid, since=self._sequence, timeout=timeout):
-                    self._sequence = event.get("sequence", self._sequence) + 1 if "sequence" in event else self._sequence
                     if self._is_closed.is_set():
                         return
+                    self._sequence = event.get("sequence", self._sequence - 1) + 1
                     if event.get("what") == "failure":
-                        self._callback(_memory.default_client.why(pid=self._pid, limit=1)["failures"][0])
+                        self._report()
             except TtmemError:
                 self._is_closed.wait(1)  # the daemon restarts
+
+    def _report(self) -> None:
+        """Failures that are newer than the last one, the oldest first."""
+        for failure in sorted(self._failures(), key=lambda each: int(each["time_ns"])):
+            if failure["time_ns"] > self._last_time and not self._is_closed.is_set():
+                self._last_time = failure["time_ns"]
+                try:
+                    self._callback(failure)
+                except Exception:
+                    import traceback
+
+                    traceback.print_exc()  # as for any thread; the next failure is reported again
 
     def close(self) -> None:
         """No callback starts after this."""

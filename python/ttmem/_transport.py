@@ -4,7 +4,6 @@ Each question has its own connection or process, so threads and forked children 
 
 from __future__ import annotations
 
-import json
 import os
 import stat
 from typing import TYPE_CHECKING, Any, Iterator, Mapping
@@ -60,10 +59,13 @@ def runtime_directories() -> list[str]:
 def connection_to_socket(path: str, timeout: float) -> "http.client.HTTPConnection":
     import http.client
     import socket
+    import struct
 
-    # Without a limit: connect() to a Unix socket succeeds or fails at once, but with one it fails if the queue is full.
     end = socket.socket(socket.AF_UNIX)
     try:
+        # A limit of Python's would make connect() fail at once where the daemon's queue is full; this one lets it wait.
+        seconds = max(timeout, 0.001)
+        end.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, struct.pack("@ll", int(seconds), int(seconds % 1 * 1_000_000)))
         end.connect(path)
         end.settimeout(timeout)
     except BaseException:
@@ -100,6 +102,8 @@ class Daemon:
                 return connection_to_socket(path, timeout)
             except (FileNotFoundError, NotADirectoryError, ConnectionRefusedError):
                 continue
+            except BlockingIOError:
+                raise TtmemTimeout(f"the daemon at {path} accepted no connection within {timeout} s: 'ttmem self' shows whether it keeps up") from None
             except PermissionError:
                 raise TtmemNotPermitted(f"{path} is closed to this user: ask the administrator for access to it") from None
         raise NoDaemon(", ".join(paths))
@@ -114,6 +118,7 @@ class Daemon:
     def get(self, target: str, timeout: float) -> Any:
         """The document at an address such as `/v1/status?scan=false`."""
         import http.client
+        import json
 
         connection = self._connect(timeout)
         try:
@@ -132,6 +137,7 @@ class Daemon:
     def stream(self, target: str, timeout: float) -> Iterator[tuple[str, Any]]:
         """Messages of a stream: their event and document. The daemon sends a comment every 10 s, so a timeout means that it hangs."""
         import http.client
+        import json
 
         connection = self._connect(timeout)
         try:
@@ -163,6 +169,8 @@ class Daemon:
 
 
 def _refusal(status: int, body: bytes, target: str) -> TtmemError:
+    import json
+
     try:
         text = json.loads(body)["error"]
     except (ValueError, KeyError, TypeError):
@@ -180,6 +188,7 @@ class Program:
 
     def run(self, arguments: list[str], timeout: float, answers: tuple[int, ...] = (0,)) -> Any:
         """The document that it prints; `answers` are the exit codes with a document."""
+        import json
         import shutil
         import subprocess
 

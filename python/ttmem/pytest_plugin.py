@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import gc
 import json
-from html import escape
 from typing import TYPE_CHECKING, Any, Generator
 
 import pytest
@@ -118,8 +117,10 @@ class Plugin:
         outcome = yield
         report = outcome.get_result()
         measured = getattr(item, "_ttmem", None)
-        if report.when != "call" or measured is None:
+        if report.when != "call" or not self._is_measured(item):
             return
+        if measured is None:
+            measured = "only test functions are measured, not the methods of unittest.TestCase"
         problems = self._problems(item, measured) if report.passed and not hasattr(report, "wasxfail") else []
         if isinstance(measured, str):
             report.sections.append(("device memory", f"not measured: {measured}"))
@@ -271,13 +272,14 @@ def _hunger(row: dict[str, Any]) -> tuple[int, int]:
 
 
 def _page(rows: list[dict[str, Any]]) -> str:
-    from ._tables import Column, html_table
+    from ._html import html_table
     from ._sizes import format_size
+    from ._tables import Column
 
     columns = [Column("TEST", "test"), Column("OUTCOME", "outcome")]
     columns += [Column(f"PEAK {kind.upper()}", f"peak.{kind}", format_size) for kind in _kinds()]
     columns += [Column("LEFT", "left", format_size), Column("FAILED", "failures")]
-    title = escape(f"Device memory of {len(rows)} tests")
+    title = f"Device memory of {len(rows)} tests"
     head = f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{title}</title></head>'
     tables = "".join(html_table(rows[at : at + 100], columns) for at in range(0, len(rows), 100))
     return f"{head}<body><h1>{title}</h1>{tables or '<p>none</p>'}</body></html>\n"

@@ -364,6 +364,9 @@ void* find_client_function(const char* name) {
     const std::array functions{
         ClientFunction{"ttmem_is_reporting", reinterpret_cast<void*>(&ttmem_is_reporting)},
         ClientFunction{"ttmem_tag_address", reinterpret_cast<void*>(&ttmem_tag_address)},
+        ClientFunction{"ttmem_own_usage", reinterpret_cast<void*>(&ttmem_own_usage)},
+        ClientFunction{"ttmem_reset_peak", reinterpret_cast<void*>(&ttmem_reset_peak)},
+        ClientFunction{"ttmem_mark", reinterpret_cast<void*>(&ttmem_mark)},
     };
     for (const ClientFunction& function : functions) {
         if (function.name == name) {

@@ -67,7 +67,7 @@ class Packages(unittest.TestCase):
         code = "import sys; before = set(sys.modules); import ttmem; print(*sorted(set(sys.modules) - before))"
         loaded = set(output_of(sys.executable, "-c", code, PYTHONPATH=self.installed).split())
         self.assertIn("ttmem._client", loaded)
-        large = {"asyncio", "dataclasses", "email", "http.client", "inspect", "logging", "pandas", "pickle", "pytest", "shutil", "socket",
+        large = {"asyncio", "dataclasses", "email", "html", "http.client", "inspect", "json", "logging", "pandas", "pickle", "pytest", "shutil", "socket",
                  "ssl", "subprocess", "tempfile", "urllib.parse"}
         self.assertEqual(loaded & large, set())
 

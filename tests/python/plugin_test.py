@@ -9,6 +9,7 @@ import sys
 import tempfile
 import textwrap
 
+from harness.programs import NO_RUNTIME_DIRECTORY
 from harness.python_package import script_environment
 from harness.test_case import TestCase, main
 from harness.waiting import TIMEOUT
@@ -32,6 +33,7 @@ class PluginCase(TestCase):
         folder = tempfile.TemporaryDirectory(prefix="ttmem-pytest-")
         self.addCleanup(folder.cleanup)
         self.folder = folder.name
+        self.daemon()
 
     def path(self, name: str) -> str:
         return os.path.join(self.folder, name)
@@ -82,8 +84,12 @@ class Leaks(PluginCase):
         self.assertEqual(code, 1)
         self.assert_outcome(output, failed=1, passed=1)
 
-    def test_with_a_daemon_and_with_several_processes(self):
-        self.daemon()
+    def test_without_a_daemon_too(self):
+        code, output = self.pytest(self.TESTS, "-k", "test_leaks", TTMEM_RUNTIME_DIR=NO_RUNTIME_DIRECTORY)
+        self.assert_outcome(output, failed=1)
+        self.assertIn("kv_cache", output)
+
+    def test_with_several_processes(self):
         code, output = self.pytest(self.TESTS, "--ttmem", "-p", "xdist", "-n", "2", "--ttmem-report", "report.json")
         self.assert_outcome(output, failed=1, passed=3)
         self.assertIn("PEAK DRAM", output)
@@ -128,13 +134,19 @@ class Untracked(PluginCase):
             def test_on_the_host(): pass
 
             def test_without_a_marker(): pass
+
+            import unittest
+            class Old(unittest.TestCase):
+                @pytest.mark.limit_device_leaks()
+                def test_old(self): pass
         """, "--ttmem", TT_ALLOC_TRACKING_ENABLED="0")
-        self.assert_outcome(output, failed=1, passed=1)
+        self.assert_outcome(output, failed=2, passed=1)
+        self.assertIn("can't be checked: only test functions are measured", output)
         self.assertIn("can't be checked: nothing in this process reports to ttmem", output)
         self.assertIn("nothing was tracked: run 'ttmem run -- pytest ...'", output)
 
     def test_without_options_and_markers_nothing_is_measured(self):
-        code, output = self.pytest("def test_a(): pass", TTMEM_PROGRAM="/nonexistent")
+        code, output = self.pytest("def test_a(): pass", TTMEM_PROGRAM="/nonexistent", TTMEM_RUNTIME_DIR=NO_RUNTIME_DIRECTORY)
         self.assertEqual(code, 0, output)
 
 

@@ -206,8 +206,8 @@ class Marks(Process):
             mark = ttmem.mark("step")
             with ttmem.scope("new"):
                 new = device.allocate(1 << 20)
-            answer([mark.name, [each.name for each in ttmem.allocations(since=mark, pid=os.getpid()).allocations]])
-        """, ["step", ["new"]])
+            answer([mark.name, mark.is_kept, [each.name for each in ttmem.allocations(since=mark, pid=os.getpid()).allocations]])
+        """, ["step", True, ["new"]])
 
 
 if __name__ == "__main__":

@@ -2,8 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every question of the Python package has the figures of 'ttmem --json', with and without a daemon."""
 
+import contextlib
 import os
 import pickle
+import socket
 import threading
 import unittest
 
@@ -219,8 +221,6 @@ class Errors(Package):
         self.assertRaises(ttmem.TtmemBadRequest, ttmem.Client(url="ftp://x").status)
 
     def test_a_daemon_that_hangs_costs_the_timeout_only(self):
-        import socket
-
         with socket.socket(socket.AF_UNIX) as silent:
             silent.bind(os.path.join(self.directory.path, "api.sock"))
             silent.listen()
@@ -228,6 +228,21 @@ class Errors(Package):
                 ttmem.Client(timeout=0.05).status()
             with self.assertRaises(ttmem.TtmemTimeout):
                 next(ttmem.watch(timeout=0.05))
+
+    def test_a_daemon_that_accepts_nothing_costs_the_timeout_only(self):
+        path = os.path.join(self.directory.path, "api.sock")
+        with socket.socket(socket.AF_UNIX) as full, contextlib.ExitStack() as stack:
+            full.bind(path)
+            full.listen(0)
+            while True:  # until its queue is full
+                waiting = stack.enter_context(socket.socket(socket.AF_UNIX))
+                waiting.setblocking(False)
+                try:
+                    waiting.connect(path)
+                except BlockingIOError:
+                    break
+            with self.assertRaisesRegex(ttmem.TtmemTimeout, "accepted no connection within 0.05 s"):
+                ttmem.Client(timeout=0.05).status()
 
     def test_every_public_name_is_documented(self):
         text = read_file("docs", "PYTHON.md")

@@ -1,0 +1,143 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Peaks of this process, which its client counts: exact, resettable, and without asking a daemon."""
+
+import json
+import textwrap
+
+from harness.python_package import run_script
+from harness.test_case import TestCase, main
+from plugin_test import PluginCase
+
+BEGIN = textwrap.dedent("""
+    import os
+    import ttmem
+    from simulated_runtime import DRAM, L1, Device
+""")
+
+
+class PeakCase(TestCase):
+    def both(self, code: str, expected):
+        for observed in (True, False):
+            with self.subTest(observed=observed):
+                # Neither a daemon nor the program: the figures come from the client alone.
+                found = run_script(BEGIN + textwrap.dedent(code), self.directory.path, observed=observed, TTMEM_PROGRAM="/nonexistent")
+                self.assertEqual(found, expected)
+
+
+class Peaks(PeakCase):
+    def test_the_highest_bytes_since_the_start_and_since_a_reset(self):
+        self.both("""
+            device = Device()
+            a = device.allocate(4 << 20)
+            high = ttmem.memory_allocated()
+            a.free()
+            b = device.allocate(1 << 20)
+            low = ttmem.memory_allocated()
+            before = ttmem.max_memory_allocated()
+            ttmem.reset_peak_memory_stats()
+            after = ttmem.max_memory_allocated()
+            answer([before == high, after == low, low < high, ttmem.max_memory_allocated(kind="l1"), ttmem.memory_reserved() > 10 << 30])
+        """, [True, True, True, 0, True])
+
+    def test_kinds_have_peaks_of_their_own(self):
+        self.both("""
+            device = Device()
+            device.allocate(1 << 20, L1).free()
+            device.run("conv2d", [4096, 4096], cores=(2, 2))
+            kinds = {kind: ttmem.max_memory_allocated(kind=kind) for kind in ("dram", "l1", "cb", "kernel")}
+            now = {kind: ttmem.memory_allocated(kind=kind) for kind in kinds}
+            answer([kinds["l1"] >= 1 << 20, now["l1"], kinds["cb"] == now["cb"] == 4 * 8192, kinds["kernel"] == now["kernel"] > 0])
+        """, [True, 0, True, True])
+
+    def test_a_summary_names_the_kinds(self):
+        self.both("""
+            device = Device()
+            kept = device.allocate(1 << 20)
+            text, short = ttmem.memory_summary(), ttmem.memory_summary(abbreviated=True)
+            answer([len(text.splitlines()), len(short.splitlines()), "1.0 MiB" in text])
+        """, [7, 2, True])
+
+
+class Stats(TestCase):
+    def test_statistics_have_the_keys_of_torch(self):
+        found = run_script(BEGIN + textwrap.dedent("""
+            device = Device()
+            kept = [device.allocate(1 << 20), device.allocate(1 << 20, L1)]
+            try: device.allocate(1 << 40)
+            except RuntimeError: pass
+            stats = ttmem.memory_stats()
+            answer([stats["num_ooms"], stats["allocation.all.current"], stats["allocated_bytes.dram.current"] == ttmem.memory_allocated(),
+                    stats["allocated_bytes.all.current"] == stats["allocated_bytes.dram.current"] + stats["allocated_bytes.l1.current"],
+                    stats["reserved_bytes.dram.current"] == ttmem.memory_reserved(), "allocated_bytes.l1.peak" in stats])
+        """), self.directory.path, observed=True)
+        self.assertEqual(found, [1, 2, True, True, True, True])
+
+
+class Blocks(TestCase):
+    def test_peaks_of_blocks_inside_each_other(self):
+        for observed in (True, False):
+            found = run_script(BEGIN + textwrap.dedent("""
+                device = Device()
+                def use(size): device.allocate(size).free()
+                with ttmem.track() as outer:
+                    use(8 << 20)
+                    with ttmem.track() as inner:
+                        use(2 << 20)
+                    use(1 << 20)
+                with ttmem.track() as rising:
+                    with ttmem.track() as high:
+                        use(4 << 20)
+                answer([[round(each.peak["dram"] / (1 << 20)) for each in (outer, inner, rising, high)], outer.inexact])
+            """), self.directory.path, observed=observed)
+            self.assertEqual(found, [[8, 2, 4, 4], []])
+
+    def test_a_block_can_require_a_peak(self):
+        found = run_script(BEGIN + textwrap.dedent("""
+            device = Device()
+            with ttmem.track() as t:
+                device.allocate(8 << 20).free()
+            t.require(dram="16 MiB", leaks=0)
+            try: t.require(dram="4 MiB")
+            except ttmem.TtmemMemoryError as error: answer(str(error).splitlines()[0])
+        """), self.directory.path, observed=True)
+        self.assertRegex(found, r"^the peak of dram is 8\.0 MiB \(\d+ B\), above the limit of 4 MiB$")
+
+
+class Limits(PluginCase):
+    TESTS = """
+        @pytest.mark.limit_device_memory(dram="4 MiB")
+        def test_too_much(device):
+            with ttmem.scope("weights"):
+                device.allocate(8 << 20).free()
+
+        @pytest.mark.limit_device_memory(dram="16 MiB", l1="1 MiB", device=0)
+        def test_fits(device, device_memory):
+            device.allocate(8 << 20).free()
+            assert device_memory.peak() >= 8 << 20 and device_memory.allocated() == 0
+
+        @pytest.mark.limit_device_memory("4 MiB")
+        def test_wrong_marker(device): pass
+    """
+
+    def test_a_peak_above_the_limit_fails(self):
+        code, output = self.pytest(self.TESTS, "--ttmem", "--ttmem-html", "page.html")
+        self.assert_outcome(output, failed=2, passed=1)
+        self.assertRegex(output, r"device memory: the peak of dram is 8\.0 MiB \(\d+ B\), above the limit of 4 MiB")
+        self.assertIn("limit_device_memory takes the limits of dram, l1", output)
+        with open(self.path("page.html"), encoding="utf-8") as file:
+            page = file.read()
+        self.assertIn("test_too_much", page)
+        self.assertIn("8.0 MiB", page)
+        self.assertNotIn("<script", page)
+
+    def test_an_increase_over_the_last_good_run_fails(self):
+        tests = "def test_a(device): device.allocate({} << 20).free()"
+        for size, passes in ((4, True), (8, False), (2, True), (4, False)):
+            code, output = self.pytest(tests.format(size), "--ttmem-fail-on-increase")
+            self.assertEqual(code == 0, passes, output)
+        self.assertRegex(output, r"the peak of dram is 4\.0 MiB .* and was 2\.0 MiB in the last good run")
+
+
+if __name__ == "__main__":
+    main()
