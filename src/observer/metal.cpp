@@ -16,6 +16,11 @@ namespace {
 constexpr char kMeshVtable[] = "_ZTVN2tt8tt_metal11distributed10MeshDeviceE";
 constexpr char kChipVtable[] = "_ZTVN2tt8tt_metal6DeviceE";
 
+template <class Function>
+bool is_called(Function* function) {
+    return is_called_through_linker(reinterpret_cast<const void*>(function));
+}
+
 // The first of the names that the runtime has.
 template <class Function, class... Names>
 Function* find_first(const Runtime& runtime, const Names*... names) {
@@ -103,8 +108,10 @@ const char* look_up(const Runtime& runtime, Metal& found) {
     if (!mesh || !chip) {
         return "it does not show the virtual functions of its devices";
     }
+    const Functions& originals = runtime.originals;
     found.are_marks_seen =
-        is_called_through_linker(reinterpret_cast<const void*>(runtime.originals.mark_address));
+        is_called(originals.mark_address) && is_called(originals.allocate_dataflow_buffers) &&
+        (originals.allocate_scratchpads == nullptr || is_called(originals.allocate_scratchpads));
     found.mesh_vtable = mesh->functions;
     found.chip_vtable = chip->functions;
     static char problem[200];

@@ -258,6 +258,11 @@ void compile_and_allocate(void* self, void* device, bool slow) {
     const ProgramScope frame(self);
     const ExceptionGuard failed([&] { observer->clashed(self, static_cast<const IDevice*>(device)); });
     observer->metal.originals.compile_and_allocate(self, device, slow);
+    if (!observer->metal.are_marks_seen) {
+        record([&] {
+            observer->laid_out(self, BufferClass::dataflow, static_cast<const IDevice*>(device), {});
+        });
+    }
 }
 
 void allocate_circular_buffers(void* self, void* device) {

@@ -18,6 +18,15 @@ namespace {
 // Another reporter in the process may create its segment only with its first buffers.
 constexpr unsigned kMostScans = 4;
 
+// 0 where there is none.
+uint64_t number_after(std::string_view text, std::string_view words) {
+    uint64_t number = 0;
+    if (const size_t place = text.find(words); place != std::string_view::npos) {
+        std::from_chars(text.data() + place + words.size(), text.data() + text.size(), number);
+    }
+    return number;
+}
+
 uint64_t round_up(uint64_t value, uint64_t step) { return (value + step - 1) / step * step; }
 
 // Contexts that say more than the op around them.
@@ -310,17 +319,12 @@ void Observer::out_of_memory(const void* allocator, const metal::Buffer* buffer)
 
 void Observer::trace_refused(const metal::IDevice* mesh, const char* text) {
     constexpr std::string_view kBeforeSize = "Creating trace buffers of size ";
+    constexpr std::string_view kBeforeRegion = ", but only ";
     constexpr std::string_view kAfter = "is allocated for trace region";
     const std::string_view all(text);
-    const size_t place = all.find(kBeforeSize);
-    if (place == std::string_view::npos || all.find(kAfter) == std::string_view::npos) {
-        return;
-    }
-    uint64_t together = 0;  // of all traces
-    const char* const digits = text + place + kBeforeSize.size();
-    std::from_chars(digits, text + all.size(), together);
+    const uint64_t together = number_after(all, kBeforeSize);  // of all traces
     const auto set = sets.of(mesh);
-    if (!set || together == 0) {
+    if (!set || together == 0 || all.find(kAfter) == std::string_view::npos) {
         return;
     }
     const BankStatistics now = metal.statistics_of(metal.allocator_of(mesh), TTMEM_TRACE);
@@ -331,8 +335,12 @@ void Observer::trace_refused(const metal::IDevice* mesh, const char* text) {
     failure.kind = TTMEM_TRACE;
     failure.requested = together > live ? together - live : together;
     failure.needed_per_bank = round_up((failure.requested + banks - 1) / banks, set->rounding);
-    failure.free_per_bank = now.free;
-    failure.largest_free_per_bank = now.largest_free;
+    // The limit is the size of the region as requested. The banks are larger: it is rounded up in each.
+    const uint64_t region = number_after(all, kBeforeRegion);
+    const uint64_t before = together - failure.requested;
+    const uint64_t left = region > before ? (region - before) / banks : 0;
+    failure.free_per_bank = std::min(now.free, left);
+    failure.largest_free_per_bank = std::min(now.largest_free, left);
     report_scopes();
     ttmem_allocation_failed(&failure);
 }

@@ -80,12 +80,22 @@ class Doctor(unittest.TestCase):
 
     def test_facts_that_a_release_does_not_give_are_named(self):
         for release, words in (("v6900", "without kernels unless a device is open; ASIC ids; circular buffers on buffers; op names: "),
-                               ("v7000", "any.so, without ASIC ids"), ("kernels_gone", "any.so, without kernels")):
-            name = release if release == "kernels_gone" else release + "_gcc"
+                               ("v7000", "any.so, without ASIC ids"), ("kernels_gone", "any.so, without kernels"),
+                               ("dataflow_inlined", "any.so, without dataflow buffers and scratchpads"),
+                               ("v6000", "any.so, without kernels"), ("v7800", "unless TT_METAL_TRACE_ALLOC_TRACKING=1")):
+            name = release + "_gcc" if release.startswith("v") else release
             self.examine(os.path.join(TEST_BIN, f"libobserver_release_{name}.so"))
             self.assert_found("observer", "ok", words)
         self.examine(os.path.join(TEST_BIN, "libobserver_release_v7700_gcc.so"))
         self.assertTrue(self.findings["observer"][1].endswith("any.so"), self.findings["observer"])
+
+    def test_with_the_runtimes_own_names_switched_on_nothing_is_said_about_them(self):
+        self.examine(os.path.join(TEST_BIN, "libobserver_release_v7800_gcc.so"), TT_METAL_TRACE_ALLOC_TRACKING="1")
+        self.assertTrue(self.findings["observer"][1].endswith("any.so"), self.findings["observer"])
+
+    def test_a_symbol_that_is_missing_and_never_called_is_no_problem(self):
+        self.examine(os.path.join(TEST_BIN, "libobserver_release_unresolved.so"))
+        self.assert_found("observer", "ok", "any.so")
 
     def test_without_a_fitting_observer_it_reports_why_and_how_to_build_one(self):
         view = self.examine(OTHER_RUNTIME)

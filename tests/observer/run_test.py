@@ -17,7 +17,7 @@ import unittest
 from harness import pseudo_terminal
 from harness.observer import PYTHON_SCENARIO, SIMULATOR, UNOBSERVED, call
 from harness.processes import children_of
-from harness.programs import LIB, TTMEM
+from harness.programs import LIB, TEST_BIN, TTMEM
 
 UNMODIFIED = UNOBSERVED | {"TTMEM_SIM_REPORTING": "0", "TTMEM_RUNTIME_DIR": "/nonexistent"}
 
@@ -54,6 +54,15 @@ class Assertions(unittest.TestCase):
         done = run("--max-peak", "l1=1MiB", "--max-peak", "dram=3MiB", "--", SIMULATOR, "leak")
         self.assertEqual(done.returncode, 97)
         self.assertIn("PEAK: dram of device 0 reached 3.3 MiB; the limit is 3.0 MiB", done.stderr)
+
+    def test_the_report_lists_what_the_runtime_does_not_give(self):
+        for release, missing in (("v7000", ["ASIC ids"]), ("v7700", [])):
+            with tempfile.NamedTemporaryFile() as truth:
+                library = os.path.join(TEST_BIN, f"libobserver_release_{release}_gcc.so")
+                done, report = report_of("--", "sh", "-c", 'exec "$@" </dev/null', "sh",
+                                         os.path.join(TEST_BIN, "observer_release"), library, "--truth", truth.name)
+            self.assertEqual(report["missing_facts"], missing)
+            self.assertEqual("This tt-metal does not give: " + ", ".join(missing) in done.stderr, bool(missing), done.stderr)
 
     def test_a_device_has_the_number_that_the_daemon_gave_it(self):
         with tempfile.TemporaryDirectory() as directory:

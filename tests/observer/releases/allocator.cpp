@@ -26,6 +26,11 @@ bool is_in_l1(BufferType type) { return type == BufferType::L1 || type == Buffer
 }  // namespace
 
 uint64_t Allocating::allocate_buffer(Buffer* buffer) {
+#if HAS_PER_CORE_BUFFERS
+    if (!buffer->per_core_addresses().empty()) {
+        return buffer->per_core_addresses().begin()->second;  // not in the figures of the banks
+    }
+#endif
     const std::lock_guard lock(mutex_);
     const auto kind = static_cast<size_t>(buffer->buffer_type());
     uint64_t size = (buffer->aligned_size_per_bank() + kAlignment - 1) / kAlignment * kAlignment;
@@ -83,6 +88,10 @@ void Allocating::deallocate_buffers() {
         live.clear();
     }
 }
+
+#if HAS_ALLOCATOR_VIEW
+void AllocatorImpl::override_state(const AllocatorState& /*state*/) { deallocate_buffers(); }
+#endif
 
 std::optional<uint64_t> Allocating::lowest_l1() const {
     const std::lock_guard lock(mutex_);

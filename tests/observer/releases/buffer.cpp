@@ -48,15 +48,22 @@ Buffer::Buffer(IDevice* device, uint64_t size, uint64_t page_size, BufferType ty
 }
 
 std::shared_ptr<Buffer> Buffer::create(IDevice* device, uint64_t size, uint64_t page_size, BufferType type,
-                                       bool on_sub_device) {
+                                       bool on_sub_device,
+                                       [[maybe_unused]] const std::vector<CoreCoord>& own_addresses_on) {
     Allocating& allocator = allocating_of(device, on_sub_device);
     auto buffer = std::make_shared<Buffer>(device, size, page_size, type, &allocator);
     buffer->hooked_allocation_ = GraphTracker::instance().hook_allocate(buffer.get());
+    uint64_t banks = allocator.get_num_banks(type);
+#if HAS_PER_CORE_BUFFERS
+    for (const CoreCoord& core : own_addresses_on) {
+        buffer->per_core_addresses_[core] = 7168 + core.x * 512;
+    }
+    banks = own_addresses_on.empty() ? banks : own_addresses_on.size();
+#endif
     if (!buffer->hooked_allocation_) {
         buffer->address_ = allocator.allocate_buffer(buffer.get());
     }
-    const uint64_t reserved =
-        (buffer->aligned_size_per_bank() + 31) / 32 * 32 * allocator.get_num_banks(type);
+    const uint64_t reserved = (buffer->aligned_size_per_bank() + 31) / 32 * 32 * banks;
     truth::add(buffer.get(),
                chips_text(device) + " kind " + std::to_string(static_cast<int>(type)) + " at " +
                    std::to_string(buffer->address_) + " requested " + std::to_string(size) + " reserved " +
@@ -84,6 +91,16 @@ Buffer::~Buffer() {
         allocator_->deallocate_buffer(this);
     }
 }
+
+#if HAS_PER_CORE_BUFFERS
+bool experimental::per_core_allocation::is_per_core_allocation(const Buffer& buffer) {
+    return !buffer.per_core_addresses().empty();
+}
+const std::unordered_map<CoreCoord, uint64_t, CoreHash>&
+experimental::per_core_allocation::get_per_core_addresses(const Buffer& buffer) {
+    return buffer.per_core_addresses();
+}
+#endif
 
 uint32_t Buffer::address() const { return static_cast<uint32_t>(address_); }
 uint64_t Buffer::page_size() const { return page_size_; }

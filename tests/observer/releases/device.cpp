@@ -43,7 +43,7 @@ std::optional<uint64_t> Device::lowest_occupied_compute_l1_address() const {
     return memory_->allocating(false).lowest_l1();
 }
 
-bool Device::initialize(uint8_t, size_t, size_t, size_t, std::span<const uint32_t>, bool) {
+bool Device::initialize(uint8_t, size_t, size_t, size_t, ttsl::Span<const uint32_t>, bool) {
     memory_ = std::make_unique<DeviceMemory>();
     return true;
 }

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "release.hpp"
 
+#if defined(MUTATION_UNRESOLVED)
+void function_of_a_library_that_is_not_there();
+void never_called() { function_of_a_library_that_is_not_there(); }
+#endif
+
 namespace tt::tt_fabric {
 
 struct FabricNodeId {

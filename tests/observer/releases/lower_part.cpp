@@ -5,5 +5,6 @@
 #include "allocator.cpp"  // NOLINT(bugprone-suspicious-include)
 #include "device.cpp"     // NOLINT(bugprone-suspicious-include)
 #include "fabric.cpp"     // NOLINT(bugprone-suspicious-include)
+#include "regions.cpp"    // NOLINT(bugprone-suspicious-include)
 #include "tracker.cpp"    // NOLINT(bugprone-suspicious-include)
 #include "truth.cpp"      // NOLINT(bugprone-suspicious-include)

@@ -7,7 +7,7 @@
 #include <cstdio>
 
 int main(int count, char** arguments) {
-    void* library = count > 1 ? dlopen(arguments[1], RTLD_NOW | RTLD_LOCAL) : nullptr;
+    void* library = count > 1 ? dlopen(arguments[1], RTLD_LAZY | RTLD_LOCAL) : nullptr;
     using Main = int(int, char**);
     auto* const run = library != nullptr ? reinterpret_cast<Main*>(dlsym(library, "release_main")) : nullptr;
     if (run == nullptr) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "release.hpp"
+#include "truth.hpp"
 
 namespace tt::tt_metal::distributed {
 
@@ -71,6 +72,25 @@ bool MeshDevice::close() {
         chip->close();
     }
     return true;
+}
+
+void MeshDevice::end_mesh_trace(uint8_t /*queue*/, const MeshTraceId& trace) {
+    const uint64_t size = trace.value * uint64_t{4096};
+    const auto statistics = memory_->whole->get_statistics(BufferType::TRACE);
+    const uint64_t banks = memory_->whole->get_num_banks(BufferType::TRACE);
+    // As it was requested: in each bank it was rounded up.
+    const uint64_t region = statistics.total_allocatable_size_bytes * banks / 2;
+    if (size > region) {
+        const std::string free =
+            std::to_string(region > live_trace_bytes ? (region - live_trace_bytes) / banks : 0);
+        truth::add_failure("no room for kind 4 requested " + std::to_string(size - live_trace_bytes) +
+                           " needed " +
+                           std::to_string(((size - live_trace_bytes + banks - 1) / banks + 31) / 32 * 32) +
+                           " free " + free + " largest " + free);
+        throw std::runtime_error("Creating trace buffers of size " + std::to_string(size) +
+                                 "B on MeshDevice 1, but only " + std::to_string(region) +
+                                 "B is allocated for trace region.");
+    }
 }
 
 std::vector<IDevice*> MeshDevice::get_devices() const { return {view_.chips.begin(), view_.chips.end()}; }

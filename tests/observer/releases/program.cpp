@@ -22,16 +22,16 @@ size_t cores_in(const CoreRangeSet& cores) {
     return count;
 }
 
+constexpr bool kReportsGlobalBuffers = HAS_CHIP_BUFFERS;
+// Older ones crash if they are asked on a device without binaries, as this is.
+[[maybe_unused]] constexpr bool kTellsKernels = RELEASE >= 7000;
+
+}  // namespace
+
 std::vector<IDevice*> chips_of(const IDevice* device) {
     const auto* const mesh = dynamic_cast<const distributed::MeshDevice*>(device);
     return mesh != nullptr ? mesh->get_devices() : std::vector{const_cast<IDevice*>(device)};
 }
-
-constexpr bool kReportsGlobalBuffers = HAS_CHIP_BUFFERS;
-// Older ones crash if they are asked on a device without binaries, as this is.
-constexpr bool kTellsKernels = RELEASE >= 7000;
-
-}  // namespace
 
 ProgramImpl::ProgramImpl(std::vector<CircularBufferPlan> buffers, size_t kernel_bytes)
     : buffers_(std::move(buffers)), kernel_bytes_(kernel_bytes) {
@@ -48,7 +48,7 @@ ProgramImpl::~ProgramImpl() {
 
 uint64_t ProgramImpl::get_id() const { return id_; }
 
-#if !defined(MUTATION_KERNELS_GONE)
+#if HAS_KERNEL_RECORDS
 std::vector<KernelMeta> ProgramImpl::collect_kernel_meta(IDevice* device) const {
     if (!kTellsKernels && device != nullptr) {
         std::abort();
@@ -96,6 +96,11 @@ void ProgramImpl::validate_circular_buffer_region(const IDevice* device) {
     const std::optional<uint64_t> lowest = device->lowest_occupied_compute_l1_address();
     for (const CircularBufferPlan& buffer : buffers_) {
         const uint64_t end = buffer.address + buffer.size;
+        if (!buffer.is_global && end > device->l1_size_per_core()) {
+            truth::add_failure("clash of program " + std::to_string(id_) + " ends " + std::to_string(end) +
+                               " lowest " + std::to_string(device->l1_size_per_core()));
+            throw std::runtime_error("circular buffers end beyond L1");
+        }
         if (!buffer.is_global && lowest && end > *lowest) {
             truth::add_failure("clash of program " + std::to_string(id_) + " ends " + std::to_string(end) +
                                " lowest " + std::to_string(*lowest));
@@ -113,22 +118,39 @@ void ProgramImpl::deallocate_circular_buffers() {
 }
 #endif
 
+#if HAS_DATAFLOW_BUFFERS
+void ProgramImpl::CircularBufferAllocator::mark_address(uint64_t address, uint64_t size, uint64_t /*base*/) {
+    end = address + size;
+}
+#endif
+
 #if HAS_COMPILE_AND_ALLOCATE
 void ProgramImpl::compile_and_allocate(IDevice* device, bool /*slow*/) {
     allocate_circular_buffers(device);
     validate_circular_buffer_region(device);
+#if HAS_DATAFLOW_BUFFERS
+#if !defined(MUTATION_DATAFLOW_INLINED)
+    allocate_dataflow_buffers(device);
+#endif
+    allocate_scratchpads(device);
+    validate_dataflow_buffer_region(device);
+#endif
 }
 #endif
 
-void ProgramImpl::launch_on(IDevice* device, const std::vector<IDevice*>& chips) {
+void ProgramImpl::launch_on(IDevice* device, const std::vector<IDevice*>& chips,
+                            [[maybe_unused]] bool is_slow) {
     const bool is_first = !is_laid_out_;
 #if HAS_COMPILE_AND_ALLOCATE
-    compile_and_allocate(device, false);
-#else
-    allocate_circular_buffers(device);
-    validate_circular_buffer_region(device);
+    if (!is_slow) {
+        compile_and_allocate(device, false);
+    }
 #endif
-#if defined(MUTATION_KERNELS_GONE) || defined(MUTATION_KERNEL_RECORD)
+    if (!HAS_COMPILE_AND_ALLOCATE || is_slow) {
+        allocate_circular_buffers(device);
+        validate_circular_buffer_region(device);
+    }
+#if !HAS_KERNEL_RECORDS || defined(MUTATION_KERNEL_RECORD)
     constexpr bool kIsAsked = false;
 #else
     constexpr bool kIsAsked = kTellsKernels;
@@ -142,7 +164,7 @@ void ProgramImpl::launch_on(IDevice* device, const std::vector<IDevice*>& chips)
 }
 
 bool ConfigureDeviceWithProgram(IDevice* device, Program& program, bool /*slow*/) {
-    program.impl().launch_on(device, {device});
+    program.impl().launch_on(device, {device}, true);
     return true;
 }
 
@@ -154,7 +176,7 @@ std::unordered_map<MeshCoordinateRange, Program>& MeshWorkload::get_programs() {
 
 void EnqueueMeshWorkload(MeshCommandQueue& queue, MeshWorkload& workload, bool /*blocking*/) {
     for (auto& [range, program] : workload.get_programs()) {
-        program.impl().launch_on(queue.device(), queue.device()->get_view().get_devices(range));
+        program.impl().launch_on(queue.device(), queue.device()->get_view().get_devices(range), false);
     }
 }
 

@@ -22,6 +22,12 @@
 #include <unordered_map>
 #include <vector>
 
+#define HAS_OWN_SPAN (RELEASE < 6020)  // ttsl::Span is a class of its own
+#if defined(MUTATION_KERNELS_GONE)
+#define HAS_KERNEL_RECORDS 0
+#else
+#define HAS_KERNEL_RECORDS (RELEASE >= 6400)
+#endif
 #define HAS_GLOBAL_CORES (RELEASE < 6430)       // CoreRangeSet is in no namespace
 #define HAS_INLINE_TRACKER (RELEASE < 6500)     // GraphTracker::instance() is inline
 #define HAS_ALLOCATOR_VIEW (RELEASE >= 6510)    // an Allocator is a view of an AllocatorImpl
@@ -34,7 +40,25 @@
 #define HAS_ASIC_IDS (RELEASE >= 7400)
 #define HAS_COMPILE_AND_ALLOCATE (RELEASE >= 7600)
 #define HAS_DATAFLOW_BUFFERS (RELEASE >= 7700)
+#define HAS_PER_CORE_BUFFERS (RELEASE >= 7700)  // a buffer may have an address on each core by itself
 #define HAS_CONTEXTS (RELEASE >= 7800)
+
+namespace ttsl {
+#if HAS_OWN_SPAN
+template <class Value, size_t kExtent = SIZE_MAX>
+struct Span {
+    Value* start = nullptr;
+    size_t count = 0;
+};
+#else
+template <class Value>
+using Span = std::span<Value>;
+#endif
+template <class Value, class Tag>
+struct StrongType {
+    Value value;
+};
+}  // namespace ttsl
 
 namespace tt {
 enum class ARCH { WORMHOLE_B0 = 2 };
@@ -52,6 +76,10 @@ CORES_BEGIN
 struct CoreCoord {
     size_t x = 0;
     size_t y = 0;
+};
+inline bool operator==(const CoreCoord& a, const CoreCoord& b) { return a.x == b.x && a.y == b.y; }
+struct CoreHash {
+    size_t operator()(const CoreCoord& core) const { return core.x * 31 + core.y; }
 };
 struct CoreRange {
     CoreCoord start_coord;
@@ -164,8 +192,8 @@ public:
     const std::unique_ptr<AllocatorImpl>& allocator_impl(SubDeviceId sub_device) const override;
 #endif
     std::optional<uint64_t> lowest_occupied_compute_l1_address() const override;
-    bool initialize(uint8_t queues, size_t l1_small, size_t trace, size_t l1, std::span<const uint32_t> remap,
-                    bool minimal);
+    bool initialize(uint8_t queues, size_t l1_small, size_t trace, size_t l1,
+                    ttsl::Span<const uint32_t> remap, bool minimal);
     bool close() override;
 
 private:
@@ -174,6 +202,8 @@ private:
 };
 
 namespace distributed {
+
+using MeshTraceId = ttsl::StrongType<uint32_t, struct MeshTraceIdTag>;
 
 // As large as the release's.
 struct MeshCoordinateRange {
@@ -214,6 +244,9 @@ public:
     std::optional<uint64_t> lowest_occupied_compute_l1_address() const override;
     bool close() override;
 
+    // The trace is the sum of all, as the runtime counts them.
+    void end_mesh_trace(uint8_t queue, const MeshTraceId& trace);
+    uint64_t live_trace_bytes = 0;
     std::vector<IDevice*> get_devices() const;
     size_t num_rows() const;
     size_t num_cols() const;
@@ -247,6 +280,8 @@ struct Statistics {
     Statistics get_statistics(const BufferType& type) const;        \
     void deallocate_buffers();
 
+class AllocatorState {};
+
 #if HAS_ALLOCATOR_VIEW
 class AllocatorImpl {
 public:
@@ -262,6 +297,9 @@ public:
 #endif
     uint64_t allocate_buffer(Buffer* buffer);
     void deallocate_buffer(Buffer* buffer);
+#if HAS_ALLOCATOR_VIEW
+    void override_state(const AllocatorState& state);
+#endif
     std::optional<uint64_t> lowest_l1() const;
     ALLOCATOR_QUESTIONS
 
@@ -289,7 +327,8 @@ private:
 class Buffer : public std::enable_shared_from_this<Buffer> {
 public:
     static std::shared_ptr<Buffer> create(IDevice* device, uint64_t size, uint64_t page_size, BufferType type,
-                                          bool on_sub_device = false);
+                                          bool on_sub_device = false,
+                                          const std::vector<CoreCoord>& own_addresses_on = {});
     Buffer(IDevice* device, uint64_t size, uint64_t page_size, BufferType type, Allocating* allocator);
     ~Buffer();
 
@@ -305,6 +344,9 @@ public:
     BufferType buffer_type() const { return buffer_type_; }
     size_t unique_id() const { return unique_id_; }
     void lose_memory() { allocator_ = nullptr; }
+#if HAS_PER_CORE_BUFFERS
+    const auto& per_core_addresses() const { return per_core_addresses_; }
+#endif
 
 private:
     friend void check_layout();
@@ -328,10 +370,19 @@ private:
     bool hooked_allocation_ = false;
     uint64_t address_ = 0;
     uint64_t page_size_;
-    [[maybe_unused]] std::array<char, (RELEASE < 6900 ? 472 : RELEASE < 7500 ? 536 : 544) - 96> more_{};
+    [[maybe_unused]] std::array<char, (RELEASE < 6020   ? 384
+                                       : RELEASE < 6400 ? 504
+                                       : RELEASE < 6900 ? 472
+                                       : RELEASE < 7500 ? 536
+                                                        : 544) -
+                                          96>
+        more_{};
     size_t unique_id_;
 #if defined(MUTATION_SIZE_MOVED)
     const uint64_t size_;
+#endif
+#if HAS_PER_CORE_BUFFERS
+    std::unordered_map<CoreCoord, uint64_t, CoreHash> per_core_addresses_;
 #endif
 
     static std::atomic<size_t> next_unique_id;
@@ -361,15 +412,17 @@ struct CircularBufferPlan {
     bool is_global;
 };
 
+std::vector<IDevice*> chips_of(const IDevice* device);
+
 class ProgramImpl {
 public:
     ProgramImpl(std::vector<CircularBufferPlan> buffers, size_t kernel_bytes);
     ~ProgramImpl();
     uint64_t get_id() const;
-#if !defined(MUTATION_KERNELS_GONE)
+#if HAS_KERNEL_RECORDS
     std::vector<KernelMeta> collect_kernel_meta(IDevice* device) const;
 #endif
-    void launch_on(IDevice* device, const std::vector<IDevice*>& chips);
+    void launch_on(IDevice* device, const std::vector<IDevice*>& chips, bool is_slow);
 #if HAS_COMPILE_AND_ALLOCATE
     void compile_and_allocate(IDevice* device, bool slow);
 #endif
@@ -378,8 +431,29 @@ public:
 #if HAS_CHIP_BUFFERS
     void deallocate_circular_buffers();
 #endif
+#if HAS_DATAFLOW_BUFFERS
+    void allocate_dataflow_buffers(const IDevice* device);
+    void allocate_scratchpads(const IDevice* device);
+    void validate_dataflow_buffer_region(const IDevice* device);
+
+    uint64_t dataflow_bytes = 0;  // of its only dataflow buffer, on a row and another core
+    uint64_t scratchpad_bytes = 0;
+#endif
 
 private:
+#if HAS_DATAFLOW_BUFFERS
+    struct CircularBufferAllocator {
+        CoreRange core_range;
+        uint64_t end = 0;
+        void mark_address(uint64_t address, uint64_t size, uint64_t base);
+    };
+    void lay_out(const IDevice* device, uint64_t size, const char* type);
+
+    std::array<CircularBufferAllocator, 2> regions_{CircularBufferAllocator{{{0, 0}, {1, 0}}},
+                                                    CircularBufferAllocator{{{0, 1}, {0, 1}}}};
+    bool has_dataflow_ = false;
+    bool has_scratchpads_ = false;
+#endif
     uint64_t id_;
     std::vector<CircularBufferPlan> buffers_;
     size_t kernel_bytes_;
@@ -537,6 +611,13 @@ private:
 void push_allocation_context(std::string_view context);
 void pop_allocation_context();
 const std::string& current_allocation_context();
+#endif
+
+#if HAS_PER_CORE_BUFFERS
+namespace experimental::per_core_allocation {
+bool is_per_core_allocation(const Buffer& buffer);
+const std::unordered_map<CoreCoord, uint64_t, CoreHash>& get_per_core_addresses(const Buffer& buffer);
+}  // namespace experimental::per_core_allocation
 #endif
 
 #if HAS_ASIC_IDS

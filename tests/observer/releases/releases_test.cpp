@@ -62,6 +62,8 @@ Lines live_lines(const segment::Reader& reader) {
         line += " at " + std::to_string(each.address) + " requested " + requested + " reserved " +
                 std::to_string(each.reserved) + (is_cb ? "" : " buffer " + owner);
         line += each.flags.has(AllocationFlag::planned) ? " planned" : "";
+        line += each.flags.has(AllocationFlag::dataflow) ? " dataflow" : "";
+        line += each.flags.has(AllocationFlag::scratchpad) ? " scratchpad" : "";
         line += each.flags.has(AllocationFlag::view) ? " view" : "";
         lines.push_back(line + " name '" + reader.name(each.name) + "'");
         return true;
@@ -119,7 +121,7 @@ private:
     std::optional<PausedScenario> scenario_;
 };
 
-constexpr size_t kSteps = 15;
+constexpr size_t kSteps = 22;
 
 void expect_right(ObservedRun& run) {
     size_t steps = 0;

@@ -142,6 +142,14 @@ bool run(const char* file) {
         detail::ConfigureDeviceWithProgram(chip, program, true);
         pause("a program on one chip");
     }
+    buffers.push_back(Buffer::create(chip, 65'536, 2048, BufferType::L1));
+    {
+        Program program = make_program(1'310'000, 400);
+        is_right = is_right && throws([&] { detail::ConfigureDeviceWithProgram(chip, program, true); });
+        Program larger = make_program(1'400'000, 400);
+        is_right = is_right && throws([&] { detail::ConfigureDeviceWithProgram(chip, larger, true); });
+    }
+    pause("clashes in slow dispatch");
     buffers.push_back(Buffer::create(mesh.get(), 65'536, 2048, BufferType::L1));
     {
         distributed::MeshWorkload workload;
@@ -149,6 +157,40 @@ bool run(const char* file) {
         is_right = is_right && throws([&] { distributed::EnqueueMeshWorkload(queue, workload, false); });
     }
     pause("a clash");
+
+#if HAS_DATAFLOW_BUFFERS
+    {
+        distributed::MeshWorkload workload;
+        Program program({}, 400);
+        program.impl().dataflow_bytes = 16'384;
+        program.impl().scratchpad_bytes = 4096;
+        workload.get_programs().emplace(range_of(0, 1), program);
+        distributed::EnqueueMeshWorkload(queue, workload, false);
+        pause("dataflow buffers");
+        distributed::EnqueueMeshWorkload(queue, workload, false);
+        pause("dataflow buffers again");
+        Program larger({}, 400);
+        larger.impl().dataflow_bytes = 1'310'000;
+        distributed::MeshWorkload other;
+        other.get_programs().emplace(range_of(0, 1), larger);
+        is_right = is_right && throws([&] { distributed::EnqueueMeshWorkload(queue, other, false); });
+        pause("a clash of dataflow buffers");
+    }
+#else
+    pause("no dataflow buffers");
+    pause("no dataflow buffers again");
+    pause("no clash of dataflow buffers");
+#endif
+
+    buffers.push_back(
+        Buffer::create(mesh.get(), 8192, 2048, BufferType::L1, false, {{0, 0}, {1, 0}, {0, 1}}));
+    pause("a buffer with an address on each core");
+    buffers.pop_back();
+
+    mesh->live_trace_bytes = 20'480;
+    is_right = is_right && throws([&] { mesh->end_mesh_trace(0, {100'000}); });
+    mesh->end_mesh_trace(0, {1});
+    pause("a trace that is too large");
 
     std::thread([&] {
         const Op op("worker");
@@ -159,6 +201,12 @@ bool run(const char* file) {
 
     chip->allocator()->deallocate_buffers();
     pause("all of a chip freed at once");
+
+#if HAS_ALLOCATOR_VIEW
+    buffers.push_back(Buffer::create(chip, 4096, 1024, BufferType::DRAM));
+    chip->allocator_impl()->override_state({});
+#endif
+    pause("the state of an allocator replaced");
 
     mesh->close();
     pause("closed");
