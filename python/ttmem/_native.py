@@ -45,6 +45,25 @@ class Usage(ctypes.Structure):
     ]
 
 
+class _ObjectInfo(ctypes.Structure):
+    """The start of dl_phdr_info of libc."""
+
+    _fields_ = [("address", ctypes.c_void_p), ("name", ctypes.c_char_p), ("headers", ctypes.c_void_p), ("count", ctypes.c_uint16),
+                ("loads", ctypes.c_ulonglong)]  # fmt: skip
+
+
+_loads = 0
+
+
+def _note_loads_of(info: Any, _size: int, _data: Any) -> int:
+    global _loads
+    _loads = info[0].loads
+    return 1  # the first object is enough
+
+
+_note_loads = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.POINTER(_ObjectInfo), ctypes.c_size_t, ctypes.c_void_p)(_note_loads_of)
+
+
 # The functions of ttmem.h about the process itself: result and arguments.
 _PROTOTYPES: dict[str, tuple[Any, ...]] = {
     "ttmem_is_reporting": (ctypes.c_int,),
@@ -71,8 +90,13 @@ class _Found:
         self.functions: dict[str, Any] = {}  # of the client that reports
         self.push: Push | None = None  # into the client, once that reports
         self.pop: Pop | None = None
+        self.process: Any = None
+        self.library: ctypes.CDLL | None = None  # libttmem.so, once it is loaded
+        self.loads = -1  # how many objects had been loaded when it was last searched
         self.observer: ctypes.CDLL | None = None
-        self.has_looked = False
+        self.has_looked = False  # for the observer, which is there from the start or never
+        self.in_library: dict[str, Any] = {}
+        self.in_observer: dict[str, Any] = {}
 
 
 _thread = _Thread()
@@ -92,25 +116,32 @@ def _nothing() -> None:
 os.register_at_fork(after_in_child=_start_afresh)
 
 
-def _loaded(name: str | None) -> ctypes.CDLL | None:
-    """A library that is in this process already. PyDLL: a call is shorter than giving up the interpreter's lock."""
-    try:
-        return ctypes.PyDLL(name, mode=os.RTLD_LAZY | (os.RTLD_NOLOAD if name else 0))
-    except OSError:
-        return None
+def _process() -> Any:
+    """What this process has loaded. PyDLL: a call is shorter than giving up the interpreter's lock."""
+    if _found.process is None:
+        _found.process = ctypes.PyDLL(None)
+    return _found.process
 
 
-def _typed(function: Any, name: str) -> Any:
-    function.restype, *arguments = _PROTOTYPES[name]
-    function.argtypes = arguments
-    return function
+def _library() -> ctypes.CDLL | None:
+    """libttmem.so, if a runtime has loaded it. The search takes long where it is not there, so it is repeated only after something
+    was loaded."""
+    if _found.library is None:
+        _process().dl_iterate_phdr(_note_loads, None)
+        if _loads != _found.loads:
+            _found.loads = _loads
+            try:
+                _found.library = ctypes.PyDLL(_LIBRARY, mode=os.RTLD_LAZY | os.RTLD_NOLOAD)
+            except OSError:
+                return None
+    return _found.library
 
 
 def _observer() -> ctypes.CDLL | None:
     if not _found.has_looked:
         _found.has_looked = True
-        process = _loaded(None)
-        if process is not None and hasattr(process, "ttmem_observer_client"):
+        process = _process()
+        if hasattr(process, "ttmem_observer_client"):
             process.ttmem_observer_client.restype = ctypes.c_void_p
             process.ttmem_observer_client.argtypes = [ctypes.c_char_p]
             process.ttmem_observer_scope_push.argtypes = [ctypes.c_char_p]
@@ -120,18 +151,25 @@ def _observer() -> ctypes.CDLL | None:
 
 
 def _in_library(name: str) -> Any:
-    library = _loaded(_LIBRARY)
-    function = getattr(library, name, None) if library is not None else None
-    return None if function is None else _typed(function, name)
+    if name not in _found.in_library:
+        library = _library()
+        function = getattr(library, name, None) if library is not None else None
+        if function is None:
+            return None
+        function.restype, *function.argtypes = _PROTOTYPES[name]
+        _found.in_library[name] = function
+    return _found.in_library[name]
 
 
 def _in_observer(name: str) -> Any:
-    observer = _observer()
-    address = observer.ttmem_observer_client(name.encode()) if observer is not None else None
-    if not address:
-        return None
-    result, *arguments = _PROTOTYPES[name]
-    return ctypes.PYFUNCTYPE(result, *arguments)(address)
+    if name not in _found.in_observer:
+        observer = _observer()
+        address = observer.ttmem_observer_client(name.encode()) if observer is not None else None
+        if not address:
+            return None
+        result, *arguments = _PROTOTYPES[name]
+        _found.in_observer[name] = ctypes.PYFUNCTYPE(result, *arguments)(address)
+    return _found.in_observer[name]
 
 
 def is_reporting() -> bool:
