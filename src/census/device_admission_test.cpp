@@ -158,6 +158,16 @@ TEST(DeviceAdmission, BeyondTheNumbersOfAUserADeviceIsLeftOutAndHasNoMadeUpNumbe
     EXPECT_THAT(figures.inexact, ElementsAre(Inexactness{3, Reason::too_many_devices, 1}));
 }
 
+TEST(DeviceAdmission, AnArchitectureWithoutANameIsShownByItsNumber) {
+    TestSegment segment;
+    ttmem_device_info newer = small_chip(0x10, 0);
+    newer.arch = 9;
+    segment.add_device(newer);
+    segment.add_set(1);
+    const Figures figures = compute_figures(census_of(segment.process(3, 50)));
+    EXPECT_EQ(figures.devices.at(0).arch, "arch 9");
+}
+
 TEST(DeviceAdmission, WhatUsersDescribeDifferentlyIsInexactAndTheDriverNamesTheCard) {
     Reporter honest({0x10});
     TestSegment hostile;

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstring>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -25,7 +26,7 @@ std::optional<std::string> arch_name(uint32_t arch) {
             return std::string(name);
         }
     }
-    return std::nullopt;
+    return arch == TTMEM_ARCH_UNKNOWN ? std::nullopt : std::optional("arch " + std::to_string(arch));
 }
 
 std::optional<std::string> board_name(const char (&board)[16]) {

@@ -78,6 +78,12 @@ void ObservedPrograms::lay_out(const void* program, BufferClass of,
     ++layout.number;
 }
 
+bool ObservedPrograms::is_laid_out(const void* program, BufferClass of) const {
+    const std::lock_guard lock(mutex_);
+    const auto known = programs_.find(program);
+    return known != programs_.end() && known->second.layouts[static_cast<size_t>(of)].number != 0;
+}
+
 void ObservedPrograms::place(const void* program, BufferClass of, const metal::IDevice* chip, ttmem_set set) {
     const std::lock_guard lock(mutex_);
     const Program& known = program_at(program);

@@ -48,6 +48,7 @@ public:
     void add(const Frame& frame, const metal::IDevice* chip, ttmem_set set, const LaidOutBuffer& buffer);
     // Dataflow buffers or scratchpads on one chip: those that were laid out now, or those of before if nothing was.
     void lay_out(const void* program, BufferClass of, const std::vector<LaidOutBuffer>& buffers);
+    bool is_laid_out(const void* program, BufferClass of) const;
     void place(const void* program, BufferClass of, const metal::IDevice* chip, ttmem_set set);
     void free_on(const void* program, BufferClass of, const metal::IDevice* chip);
 

@@ -216,7 +216,7 @@ void Observer::laid_out(const void* program, BufferClass of, const metal::IDevic
     } else if (of == BufferClass::dataflow && !metal.are_marks_seen && metal.dataflow_buffers_of != nullptr) {
         // It has some, of unknown sizes: one of 0 bytes on unknown cores makes the figures inexact.
         const ReturnedVector& all = metal.dataflow_buffers_of(program);
-        if (all.begin != all.end) {
+        if (all.begin != all.end && !programs.is_laid_out(program, of)) {
             programs.lay_out(program, of, {{.has_known_cores = false}});
         }
     }

@@ -14,13 +14,14 @@ namespace ttmem::observer {
 
 namespace {
 
-// The runtime numbers kinds of buffers and architectures as ttmem does. Other architectures are unknown here.
+// The runtime numbers kinds of buffers and architectures as ttmem does, newer ones included.
 constexpr std::array<uint32_t, 4> kPools = {TTMEM_DRAM, TTMEM_L1, TTMEM_L1_SMALL, TTMEM_TRACE};
 constexpr uint8_t kL1Memory = 0;
 constexpr uint8_t kDramMemory = 1;
 
 uint32_t known_arch(uint32_t arch) {
-    return arch == TTMEM_ARCH_WORMHOLE_B0 || arch == TTMEM_ARCH_BLACKHOLE ? arch : TTMEM_ARCH_UNKNOWN;
+    constexpr uint32_t kInvalid = 0xff;
+    return arch == kInvalid ? TTMEM_ARCH_UNKNOWN : arch;
 }
 
 // One pool lies above the other: L1_SMALL above L1, TRACE above DRAM.

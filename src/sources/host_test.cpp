@@ -160,6 +160,20 @@ TEST_F(HostTest, AStockProcessThatHasEndedSinceTheLookIsInNoFigure) {
     EXPECT_TRUE(figures.inexact.empty());
 }
 
+TEST_F(HostTest, AHolderWhoseSlotAnotherToolClearedIsUntracked) {
+    Sleeper stock;
+    see(stock);
+    hold(stock);
+    write_region_of(stock, 4096);
+    EXPECT_EQ(census::compute_figures(census_with(host_.read())).processes.at(0).state,
+              census::ProcessState::live);
+    write_region(RegionWriter(kAsicId));
+    const census::Figures figures = census::compute_figures(census_with(host_.read()));
+    EXPECT_EQ(figures.processes.at(0).state, census::ProcessState::untracked);
+    ASSERT_EQ(figures.inexact.size(), 1u);
+    EXPECT_EQ(figures.inexact[0].reason, census::Reason::untracked);
+}
+
 TEST_F(HostTest, AProcessWithALedgerCountsByItAlone) {
     Sleeper both;
     see(both);
