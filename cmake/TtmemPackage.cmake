@@ -20,7 +20,7 @@ install(FILES "${packaging}/man/ttmemd.8" DESTINATION "${CMAKE_INSTALL_MANDIR}/m
 install(FILES "${packaging}/completion/ttmem" DESTINATION "${CMAKE_INSTALL_DATADIR}/bash-completion/completions")
 install(FILES "${packaging}/completion/ttmem.fish" DESTINATION "${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d")
 install(FILES "${packaging}/completion/ttmem.zsh" DESTINATION "${CMAKE_INSTALL_DATADIR}/zsh/vendor-completions" RENAME _ttmem)
-install(DIRECTORY docs/ TYPE DOC FILES_MATCHING PATTERN "*.md")
+install(DIRECTORY docs/ TYPE DOC FILES_MATCHING PATTERN "*.md" PATTERN "*.png")
 install(FILES README.md CHANGELOG.md TYPE DOC)
 install(FILES LICENSE TYPE DOC RENAME copyright)
 install(DIRECTORY "${packaging}/prometheus" "${packaging}/grafana" DESTINATION "${CMAKE_INSTALL_DATADIR}/ttmem" OPTIONAL)

@@ -27,8 +27,16 @@ const bundle = async (entry) => {
         jsxImportSource: "preact",
         legalComments: "none",
         logLevel: "warning",
+        metafile: true,
     });
-    return Buffer.from(result.outputFiles[0].contents);
+    return Buffer.concat([licences(result.metafile), Buffer.from(result.outputFiles[0].contents)]);
+};
+
+// Of the packages in the bundle: who passes it on must pass on their licences.
+const licences = (metafile) => {
+    const names = new Set(Object.keys(metafile.inputs).flatMap((path) => /node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path)?.[1] ?? []));
+    const texts = [...names].sort().map((name) => `${name}\n\n${readFileSync(`node_modules/${name}/LICENSE`, "utf8").trim()}`);
+    return Buffer.from(texts.length === 0 ? "" : `/*\n${texts.join("\n\n").replaceAll("*/", "* /")}\n*/\n`);
 };
 
 const files = [];

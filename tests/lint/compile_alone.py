@@ -4,7 +4,7 @@
 
     compile_alone.py <build folder of the alone preset> <build folder of a test run>
 
-Files that the test run compiles on their own are skipped.
+Files that the test run compiles on their own are skipped, and files that only a build writes.
 
 Most of the time goes into headers. So the headers that several files have in common are precompiled, in a tree: what all
 files include, then what most of them include besides, and so on. clang can base one precompiled header on another. That hides
@@ -189,7 +189,7 @@ def commands_in(build: str) -> dict[str, dict]:
 
 def main(arguments: list[str]) -> int:
     release, tests = (commands_in(build) for build in arguments)
-    sources = [source_of(entry) for file, entry in release.items() if file not in tests]
+    sources = [source_of(entry) for file, entry in release.items() if file not in tests and Path(file).exists()]
     with (tempfile.TemporaryDirectory(prefix="ttmem-alone-") as folder,
           concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool):
         errors = compile_all(forest(sources), Path(folder), pool)

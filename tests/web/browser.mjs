@@ -47,7 +47,7 @@ const commands = {
     },
     async goto({ tab, url }) { await pages.get(tab).page.goto(url); },
     async evaluate({ tab, code }) { return await pages.get(tab).page.evaluate(code); },
-    // Asks again and again, also if the page is replaced meanwhile.
+    // Asks repeatedly, also if the page is replaced meanwhile.
     async wait({ tab, code }) {
         const { page } = pages.get(tab);
         const end = Date.now() + WAIT_MS;

@@ -8,6 +8,7 @@ import tempfile
 import unittest
 
 from browser import PageCase, human, missing, SKIPPED, WEB
+from harness.waiting import wait_until
 
 PICTURES = os.path.join(os.path.dirname(WEB), "docs", "web")
 CELLS = "[...document.querySelectorAll('.chip-cell')].map(one => one.innerText)"
@@ -83,6 +84,26 @@ class Views(PageCase):
         simulator.go_to("kv cache")
         total = sum(memory["dram"][0] for memory in simulator.truth.values())
         self.assertNotEqual(before, human(total))
+        tab.wait_for(f"document.querySelector('.figure-value').innerText === '{human(total)}'")
+
+    def test_a_tab_in_the_background_asks_nothing_and_catches_up(self):
+        self.start()
+        simulator = self.simulator_at("transformer-dp4", "weights", "--board", "t3000")
+        self.host.wait_for(simulator.pid)
+        tab = self.tab()
+        before = tab.wait_for("document.querySelector('.figure-value')?.innerText")
+        hide = "(isHidden => (Object.defineProperty(document, 'hidden', {value: isHidden, configurable: true}), " \
+               "document.dispatchEvent(new Event('visibilitychange')), true))"
+        tab.value(f"{hide}(true)")
+        count = "performance.getEntriesByType('resource').filter(one => one.name.includes('/v1/')).length"
+        tab.wait_for("document.hidden")
+        asked = tab.value(count)
+        simulator.go_to("kv cache")
+        total = sum(memory["dram"][0] for memory in simulator.truth.values())
+        wait_until(lambda: sum(device["memory"]["dram"]["used"] for device in self.host.view()["devices"]) == total, "the daemon knows it")
+        self.assertEqual(tab.value("document.querySelector('.figure-value').innerText"), before)
+        self.assertLessEqual(tab.value(count) - asked, 3, "answers that were under way")
+        tab.value(f"{hide}(false)")
         tab.wait_for(f"document.querySelector('.figure-value').innerText === '{human(total)}'")
 
     def test_failures_and_post_mortems(self):
@@ -222,7 +243,21 @@ class Views(PageCase):
             for key, text in (("m", "system::command_queue"), ("p", "ttmem-sim"), ("0", "Core 0,0")):
                 saved.press(key=key)
                 saved.wait_for_text(text)
+            saved.value("location.hash = '/memory?view=list&kind=dram&name=embedding&sort=address'")
+            saved.wait_for("document.querySelectorAll('.rows .row').length === 4")
             self.assert_quiet(saved)
+
+    def test_a_galaxy_is_its_mesh(self):
+        self.start()
+        simulator = self.simulator_at("churn", "filled", "--board", "galaxy", "--devices", "32", "--live", "50", "--seconds", "1")
+        self.host.wait_for(simulator.pid)
+        tab = self.tab()
+        tab.wait_for("document.querySelectorAll('.chip-cell').length === 32")
+        for width in (390, 1440):
+            tab.size(width=width, height=900)
+            self.assertEqual(tab.value("getComputedStyle(document.querySelector('.chips')).gridTemplateColumns.split(' ').length"), 4)
+            self.assertLessEqual(tab.value("document.documentElement.scrollWidth"), width)
+        self.assert_quiet(tab)
 
     def test_pictures_are_those_of_the_document(self):
         """Numbers of processes and the name of the host differ from run to run, so they are replaced."""

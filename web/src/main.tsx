@@ -2,8 +2,8 @@
 import { render } from "preact";
 import { App } from "./app";
 import { startRouter } from "./model/router";
+import type { SavedAnswers } from "./model/saved";
 import { start } from "./model/source";
-import type { SavedAnswers } from "./model/source";
 import { startTheme } from "./model/theme";
 
 function savedAnswers(): SavedAnswers | null {

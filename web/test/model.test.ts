@@ -5,6 +5,7 @@ import { firstAfter, stripColors } from "../src/draw/strip";
 import { EventParser } from "../src/model/event_parser";
 import { blockAt, boxAt, flame, pan, treemap, zoom } from "../src/model/layout";
 import { differences, momentAt, poolKey } from "../src/model/moments";
+import { ALL_ALLOCATIONS, savedAnswer } from "../src/model/saved";
 import { apply, total } from "../src/model/status";
 import { nameColor, roleOf } from "../src/model/theme";
 import { buildTree, find } from "../src/model/tree";
@@ -112,6 +113,20 @@ test("two moments differ by what came, went and grew", () => {
     const found = differences({ "0 dram": 5, "dram a/b": 3, "l1 c": 1 }, { "0 dram": 9, "dram a/b": 3, "l1 new name": 2 });
     assert.deepEqual(found.map((one) => [one.label, one.kind, one.grown]),
         [["chip 0", "dram", 4], ["new name", "l1", 2], ["c", "l1", -1]]);
+});
+
+test("a saved list is filtered and ordered as the daemon does", () => {
+    const one = (name: string | null, kind: string, used: number, device: number): object =>
+        ({ name, kind, used, requested: used, pid: 7, devices: [device], address: used, age_ns: used });
+    const rows = [one("m/a", "dram", 9, 0), one("m/b.x", "dram", 5, 1), one(null, "l1", 3, 0)];
+    const saved = { [ALL_ALLOCATIONS]: { left_out: 0, total: 3, allocations: rows } };
+    const names = (address: string): unknown => (savedAnswer(saved, address) as { allocations: { name: string | null }[] } | undefined)?.allocations.map((row) => row.name);
+    assert.deepEqual(names("/v1/allocations?kind=dram&sort=address&limit=10000"), ["m/b.x", "m/a"]);
+    assert.deepEqual(names("/v1/allocations?device=0&sort=used&reverse=true&limit=10000"), [null, "m/a"]);
+    assert.deepEqual(names("/v1/allocations?name=*.x&limit=5"), ["m/b.x"]);
+    assert.deepEqual(names("/v1/allocations?name=%2Fa%24%2F&limit=5"), ["m/a"]);
+    assert.equal(savedAnswer(saved, "/v1/map?device=0"), undefined);
+    assert.equal(savedAnswer({ [ALL_ALLOCATIONS]: { left_out: 1, allocations: rows } }, "/v1/allocations?kind=dram"), undefined);
 });
 
 test("a moment of the history is the last sample before it", () => {

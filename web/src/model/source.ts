@@ -3,6 +3,8 @@
 
 import { signal } from "@preact/signals";
 import { EventParser } from "./event_parser";
+import { savedAnswer } from "./saved";
+import type { SavedAnswers } from "./saved";
 import { apply } from "./status";
 import type { Status, StatusChange } from "./types";
 
@@ -26,9 +28,6 @@ export const hasDetails = signal(true);
 
 const TOKEN_KEY = "ttmem-token";
 const INTERVAL_MS = 500;
-
-/** What a saved page contains: answers by address. */
-export type SavedAnswers = Record<string, unknown>;
 
 let saved: SavedAnswers | null = null;
 let token: string | null = null;
@@ -66,7 +65,7 @@ async function errorOf(response: Response): Promise<ApiError> {
 
 export async function get<T>(address: string, abort?: AbortSignal): Promise<T> {
     if (saved !== null) {
-        const answer = saved[address];
+        const answer = savedAnswer(saved, address);
         if (answer === undefined) throw new ApiError(404, "This was not saved with the page.");
         return answer as T;
     }

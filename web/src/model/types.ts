@@ -232,6 +232,13 @@ export interface Card {
         free: number | null;
         largest_free: number | null;
     };
+    clash?: {
+        name: string | null;
+        core: [number, number] | null;
+        buffers: MapBlock[];
+        cores: unknown;
+        blocker: { name: string | null; address: number; used: number } | null;
+    } | null;
     holders: { name: string | null; used: number; count: number }[];
     youngest: MapBlock[];
     events: { what: string; age_ns: number; kind: AnyKind | null; requested: number | null; name: string | null }[];
@@ -262,6 +269,7 @@ export interface Failure {
     blocker: { kind: AnyKind | null; address: number; requested: number; used: number; name: string | null } | null;
     address: number | null;
     no_card?: string | null;
+    /** What the bank held then. Daemons that keep no cards have none. */
     card?: Card | null;
 }
 

@@ -55,7 +55,7 @@ export function Bar({ used, capacity, label, tone }: {
     const level = share >= 0.95 ? "full" : share >= 0.8 ? "high" : "";
     return (
         <div class="bar" role="img" aria-label={`${label}: ${bytes(used)} of ${bytes(capacity)}, ${percent(used, capacity)}`}>
-            <div class={`bar-fill ${level} ${tone ?? ""}`} style={{ width: `${share * 100}%` }} />
+            {share > 0 && <div class={`bar-fill ${level} ${tone ?? ""}`} style={{ width: `${share * 100}%` }} />}
         </div>
     );
 }

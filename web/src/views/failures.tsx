@@ -11,7 +11,7 @@ import { AddressMap } from "./address_map";
 import { Names } from "./processes";
 
 export function failureTitle(failure: Failure): string {
-    const where = `on ${failure.devices.length === 1 ? "chip" : "chips"} ${ids(failure.devices)}`;
+    const where = failure.devices.length === 0 ? "" : `on ${failure.devices.length === 1 ? "chip" : "chips"} ${ids(failure.devices)}`;
     if (failure.type === "cb_clash") return `circular buffers reach ${bytes(failure.missing)} into an L1 buffer ${where}`;
     if (failure.type === "unknown_free") return `free of unknown address ${address(failure.address)} ${where}`;
     return `${failure.kind ?? ""} ${bytes(failure.requested)} ${where}: ${failure.verdict}`;
@@ -62,8 +62,19 @@ function Facts({ failure }: { failure: Failure }): VNode {
 
 function CardParts({ card, failure }: { card: Card; failure: Failure }): VNode {
     const { base, size } = card.bank;
+    const clash = card.clash ?? null;
     return (
         <>
+            {clash !== null && clash.buffers.length > 0 && (
+                <Panel title={`Circular buffers of ${nameOf(clash.name)}${clash.core === null ? "" : ` on core ${clash.core.join(",")}`}`}>
+                    <table>
+                        <thead><tr><th>name</th><th class="num">from</th><th class="num">to</th><th class="num">bytes</th></tr></thead>
+                        <tbody>{[...clash.buffers].reverse().map((one) => (
+                            <tr key={one.address}><td class="grow name">{nameOf(one.name)}</td><td class="num mono">{address(one.address)}</td>
+                                <td class="num mono">{address(one.address + one.bytes)}</td><td class="num">{bytes(one.bytes)}</td></tr>))}</tbody>
+                    </table>
+                </Panel>
+            )}
             {base !== null && size !== null && card.blocks.length > 0 && (
                 <Panel title="The bank as it was">
                     <AddressMap label="bank at the failure" base={base} size={size} blocks={card.blocks} largestFree={card.bank.largest_free} />

@@ -2,8 +2,9 @@
 // Saves the host as it is now in one HTML file: this page with its data inside. It needs no network and no daemon.
 
 import { addressOf } from "../model/router";
+import { ALL_ALLOCATIONS } from "../model/saved";
+import type { SavedAnswers } from "../model/saved";
 import { get, hasDetails, isSaved, status } from "../model/source";
-import type { SavedAnswers } from "../model/source";
 import { KINDS } from "../model/types";
 import type { Status } from "../model/types";
 import { save } from "../parts/basics";
@@ -17,7 +18,7 @@ export function addressesOf(view: Status): string[] {
     for (const kind of KINDS) {
         list.push(addressOf("/v1/allocations", { group: "name", kind, limit: 10_000 }));
     }
-    list.push(addressOf("/v1/allocations", { sort: "used", limit: 10_000 }));
+    list.push(ALL_ALLOCATIONS);
     for (const device of view.devices.slice(0, MOST_DEVICES)) {
         const core = device.l1_worst_core?.core?.join(",") ?? null;
         list.push(addressOf("/v1/history", { device: device.id }), addressOf("/v1/failures", { device: device.id, limit: 100 }),
