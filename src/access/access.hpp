@@ -2,13 +2,15 @@
 #pragma once
 
 // Answers a question (view/questions/questions.hpp): asks the daemon if one runs, else reads every segment that this
-// user may read. Both give the same figures. The daemon also has the totals of other users, and the history.
+// user may read. Both give the same figures. The daemon also has the totals of other users, and the history. A program that
+// shows a recording (access/answer_source.hpp) answers all its questions from that.
 
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "access/answer_source.hpp"
 #include "access/daemon_client.hpp"
 #include "access/direct_host.hpp"
 #include "base/error.hpp"
@@ -68,6 +70,13 @@ base::Expected<typename Question::View> ask_daemon(const typename Question::Quer
 template <class Question>
 base::Expected<Reply<typename Question::View>> ask(const typename Question::Query& query, ReadMode mode) {
     using View = typename Question::View;
+    if (const auto host = chosen_host()) {
+        auto view = Question::answer(*host, query);
+        if (!view) {
+            return tl::unexpected(std::move(view.error()));
+        }
+        return Reply<View>{std::move(*view), host->notices()};
+    }
     std::string problem;  // set if a daemon runs but does not answer
     if (mode == ReadMode::daemon_first) {
         auto view = ask_daemon<Question>(query);

@@ -6,11 +6,11 @@
 #include <string>
 #include <vector>
 
-#include "view/questions/host.hpp"
+#include "access/answer_source.hpp"
 
 namespace ttmem::access {
 
-class DirectHost : public view::Host {
+class DirectHost : public NoticingHost {
 public:
     // Scans for the current processes.
     DirectHost();
@@ -19,7 +19,7 @@ public:
     census::Census census() const override { return census_; }
 
     // One line per process whose segment can't be read.
-    std::vector<std::string> notices() const;
+    std::vector<std::string> notices() const override;
 
 private:
     census::Census census_;

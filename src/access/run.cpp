@@ -99,22 +99,33 @@ int start_error(const base::Descriptor& error_reader) {
     return got == sizeof error ? error : 0;
 }
 
-void follow(RunArrivals& arrivals, const base::SignalDescriptor& signals, const base::Descriptor& child,
-            pid_t pid) {
+void follow(const RunSettings& settings, RunArrivals& arrivals, const base::SignalDescriptor& signals,
+            const base::Descriptor& child, pid_t pid) {
+    int wait_ms = -1;  // until the next call of settings.watch
     steady_clock::time_point next_scan = steady_clock::now() + std::chrono::milliseconds(kScanIntervalMs);
     while (!base::has_ended(child)) {
         pollfd polled[] = {
             {child.get(), POLLIN, 0}, {signals.get(), POLLIN, 0}, {arrivals.descriptor(), POLLIN, 0}};
-        poll(polled, std::size(polled), arrivals.is_empty() ? kScanIntervalMs : -1);
+        const bool waits_for_watch = wait_ms >= 0 && !arrivals.is_empty();
+        poll(polled, std::size(polled),
+             waits_for_watch       ? wait_ms
+             : arrivals.is_empty() ? kScanIntervalMs
+                                   : -1);
         forward_signals(signals, child, pid);
         arrivals.take_events();
         if (arrivals.is_empty() && steady_clock::now() >= next_scan) {
             arrivals.scan_for_children_of(pid);
             next_scan = steady_clock::now() + std::chrono::milliseconds(kScanIntervalMs);
         }
+        if (settings.watch) {
+            wait_ms = settings.watch(arrivals.census());
+        }
     }
     // The child is still a zombie, so its last messages can be attributed to it.
     arrivals.take_events();
+    if (settings.watch) {
+        settings.watch(arrivals.census());
+    }
 }
 
 // The devices of the command only.
@@ -235,7 +246,7 @@ base::Expected<RunEnd> run(const RunSettings& settings) {
     RunEnd end;
     end.start_error = start_error(error_reader);
     if (end.start_error == 0) {
-        follow(*arrivals, signals, child, pid);
+        follow(settings, *arrivals, signals, child, pid);
     }
     const int status = reap(pid);
     if (end.start_error != 0) {

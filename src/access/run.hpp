@@ -4,11 +4,13 @@
 // Starts a command with tracking, and reports on it after its end. Needs no daemon. If a daemon runs, it tracks the
 // command too.
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "base/error.hpp"
+#include "census/census.hpp"
 #include "view/model/run.hpp"
 
 namespace ttmem::access {
@@ -23,6 +25,9 @@ struct RunSettings {
     std::optional<std::string> observer;  // the library to preload
     bool names = false;                   // the runtime names what it allocates for caches and traces
     std::vector<PeakLimit> limits;
+    // Called again and again with the processes so far, and once after the end of the command. Returns the milliseconds until the
+    // next call.
+    std::function<int(const census::Census&)> watch = nullptr;
 };
 
 struct RunEnd {

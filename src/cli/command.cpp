@@ -9,6 +9,7 @@
 #include <charconv>
 #include <cmath>
 
+#include "access/recorded_host.hpp"
 #include "base/name_pattern.hpp"
 #include "base/nearest.hpp"
 #include "view/model/devices.hpp"
@@ -122,7 +123,26 @@ void add_watch(CLI::App& command, CommonOptions& options) {
         ->type_name("N");
 }
 
+void add_recording(CLI::App& command, CommonOptions& options) {
+    CLI::Option* const recording =
+        command.add_option("--recording", options.recording, "Show a moment of a recording ('ttmem record')")
+            ->type_name("FILE");
+    command.add_option("--at", options.at, "Which: +12.5s, 13:05:20, peak:dram or failure:1")
+        ->type_name("TIME")
+        ->needs(recording);
+    if (CLI::Option* const repeated = command.get_option_no_throw("--watch")) {
+        recording->excludes(repeated);
+    }
+}
+
 int watch(const CommonOptions& options, const std::function<int()>& once) {
+    if (options.recording) {
+        auto host = access::RecordedHost::open(*options.recording, options.at);
+        if (!host) {
+            return fail(host.error().text);
+        }
+        access::answer_from(std::move(*host));
+    }
     if (options.watch_seconds <= 0) {
         return once();
     }

@@ -28,6 +28,8 @@ struct CommonOptions {
     bool no_header = false;
     double watch_seconds = 0;  // 0: once
     access::ReadMode mode = access::ReadMode::daemon_first;
+    std::optional<std::string> recording;  // a file in place of the living host
+    std::optional<std::string> at;         // a moment of it; absent: its end
 };
 
 constexpr uint64_t kDefaultLimit = 50;
@@ -39,6 +41,8 @@ void add_list_options(CLI::App& command, CommonOptions& options);
 void add_colour(CLI::App& command);
 void add_watch(CLI::App& command, CommonOptions& options);
 void add_direct(CLI::App& command, CommonOptions& options);
+// --recording and --at.
+void add_recording(CLI::App& command, CommonOptions& options);
 // For commands that print tables.
 void add_columns(CLI::App& command, CommonOptions& options);
 CLI::Option* add_device(CLI::App& command, std::optional<std::string>& device);
@@ -81,7 +85,7 @@ base::Expected<std::optional<uint32_t>> device_number(const std::optional<std::s
                                                       access::ReadMode mode = access::ReadMode::daemon_first);
 base::Expected<census::DeviceIdSet> device_numbers(const std::vector<std::string>& names);
 
-// Runs a command once, or repeatedly with --watch.
+// Runs a command once, or repeatedly with --watch. With --recording it is answered from the recording.
 int watch(const CommonOptions& options, const std::function<int()>& once);
 
 // Adds a command with options of its own type: `declare` adds them, `run` gets them if the command line names the command.

@@ -18,6 +18,7 @@ struct HostOptions : CommonOptions {
 inline void declare_host_options(CLI::App& command, HostOptions& options) {
     add_list_options(command, options);
     add_direct(command, options);
+    add_recording(command, options);
     add_columns(command, options);
     add_devices(command, options.devices);
 }

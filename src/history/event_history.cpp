@@ -19,15 +19,14 @@ void add_to(FailureTotals& sum, const FailureTotals& part) {
     }
 }
 
-uint64_t age_of(const Record& record) {
-    const uint64_t now = segment::monotonic_now();
-    return now - std::min(now, record.monotonic_ns);
+uint64_t age_of(const Record& record, uint64_t now_ns) {
+    return now_ns - std::min(now_ns, record.monotonic_ns);
 }
 
 }  // namespace
 
-EventHistory::EventHistory(std::shared_ptr<census::DeviceIds> device_ids)
-    : device_ids_(std::move(device_ids)), log_(kLogRecords) {
+EventHistory::EventHistory(std::shared_ptr<census::DeviceIds> device_ids, Now now)
+    : device_ids_(std::move(device_ids)), now_(std::move(now)), log_(kLogRecords) {
     assert(device_ids_);
 }
 
@@ -46,7 +45,7 @@ bool EventHistory::add(uint32_t number, const census::Process& process, Follower
         }
     }
     const auto added = processes_.emplace(number, FollowedProcess(number, process, from)).first;
-    added->second.add_record(log_, RecordType::process_started);
+    added->second.add_record(log_, RecordType::process_started, now_());
     return true;
 }
 
@@ -59,7 +58,7 @@ bool EventHistory::end(uint32_t number) {
         // The process has ended and adds no more events, so this loop ends.
     }
     const std::lock_guard lock(mutex_);
-    found->second.add_record(log_, RecordType::process_died);
+    found->second.add_record(log_, RecordType::process_died, now_());
     stop(number, found->second);
     return true;
 }
@@ -107,7 +106,7 @@ uint64_t EventHistory::follow(uint32_t number, FollowedProcess& process) {
             const Record* first = log_.at(std::max(before + 1, log_.oldest()));
             assert(first != nullptr);
             const std::lock_guard counters_lock(counters_mutex_);
-            lag_ns_ = age_of(*first);
+            lag_ns_ = age_of(*first, now_());
         }
     }
     publish_counters(number, process);

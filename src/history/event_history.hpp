@@ -8,6 +8,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -20,6 +21,7 @@
 #include "history/log.hpp"
 #include "history/name_samples.hpp"
 #include "history/samples.hpp"
+#include "segment/clock.hpp"
 
 namespace ttmem::history {
 
@@ -40,7 +42,10 @@ class EventHistory {
 public:
     using FollowedProcesses = std::map<uint32_t, FollowedProcess>;  // by number
 
-    explicit EventHistory(std::shared_ptr<census::DeviceIds> device_ids);
+    using Now = std::function<uint64_t()>;  // monotonic nanoseconds
+
+    // A history of a recording has the clock of the moment that is replayed.
+    explicit EventHistory(std::shared_ptr<census::DeviceIds> device_ids, Now now = segment::monotonic_now);
 
     // --- the writing thread ---
 
@@ -115,6 +120,7 @@ private:
     void publish_counters(uint32_t number, const FollowedProcess& process);
 
     const std::shared_ptr<census::DeviceIds> device_ids_;
+    const Now now_;
 
     // Held for the scan of one process at a time. The writing thread reads these members without it.
     mutable std::mutex mutex_;

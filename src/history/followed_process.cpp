@@ -27,11 +27,11 @@ uint64_t FollowedProcess::follow(Log& log, census::DeviceIds& device_ids, uint64
     return events;
 }
 
-void FollowedProcess::add_record(Log& log, RecordType type) {
+void FollowedProcess::add_record(Log& log, RecordType type, uint64_t now_ns) {
     Record& record = log.add();
     record.process = number_;
     record.type = type;
-    record.monotonic_ns = segment::monotonic_now();
+    record.monotonic_ns = now_ns;
     last_sequence_ = log.newest();
 }
 

@@ -45,7 +45,7 @@ public:
     }
 
     // Adds a record that no ring contains.
-    void add_record(Log& log, RecordType type);
+    void add_record(Log& log, RecordType type, uint64_t now_ns);
 
     // Compares counters and ledger. Returns a difference that has just been confirmed.
     std::optional<Difference> audit();

@@ -151,7 +151,8 @@ base::Expected<uint64_t> find_failure(const std::shared_ptr<const Recording>& re
     double count = 0;
     while (const auto step = replay.step()) {
         if (step->event.type == segment::EventType::failure && ++count == *number) {
-            return step->time_ns;
+            // The time of an event is rounded down, that of the failure itself is not.
+            return std::min(step->time_ns + 4 * kTimeUnitNs, recording->last_ns());
         }
     }
     return refuse(text, "the recording has " + std::to_string(static_cast<uint64_t>(count)) + " failures");

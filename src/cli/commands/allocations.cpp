@@ -54,6 +54,7 @@ void declare_order(CLI::App& command, AllocationOptions& options) {
 void declare_allocation_options(CLI::App& command, AllocationOptions& options) {
     add_list_options(command, options);
     add_direct(command, options);
+    add_recording(command, options);
     add_columns(command, options);
     add_device_list(command, options.query.device);
     add_pid(command, options.query.pid);

@@ -14,6 +14,7 @@ struct CoreOptions : CommonOptions {
 void declare_core_options(CLI::App& command, CoreOptions& options) {
     add_list_options(command, options);
     add_direct(command, options);
+    add_recording(command, options);
     add_columns(command, options);
     add_device(command, options.device)->required();
     add_limit(command, options.limit);

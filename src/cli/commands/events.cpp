@@ -22,8 +22,10 @@ struct EventOptions : CommonOptions {
 void declare_event_options(CLI::App& command, EventOptions& options) {
     add_list_options(command, options);
     add_columns(command, options);
+    add_recording(command, options);
     command.add_flag("-f,--follow", options.follow, "Continue with new events until Ctrl-C")
-        ->excludes(command.get_option("--watch"));
+        ->excludes(command.get_option("--watch"))
+        ->excludes(command.get_option("--recording"));
     add_devices(command, options.devices);
     add_pid(command, options.pid);
     add_kinds(command, options.kinds);
@@ -118,8 +120,8 @@ void add_events(CLI::App& app, Action& chosen) {
                               "Allocations, frees, failures and deaths as they happened",
                               declare_event_options, show_events)
         ->footer(
-            "Needs a running daemon (ttmemd). It keeps the last 65,536 events. With --json\n"
-            "and --follow, prints one event per line.\n\n"
+            "Needs a running daemon (ttmemd), or a recording. Both have the last 65,536\n"
+            "events. With --json and --follow, prints one event per line.\n\n"
             "Examples:\n  ttmem events --limit 20\n  ttmem events --follow --json | jq -c 'select(.what == "
             "\"failure\")'");
 }

@@ -17,6 +17,7 @@ struct HistoryOptions : CommonOptions {
 
 void declare_history_options(CLI::App& command, HistoryOptions& options) {
     add_list_options(command, options);
+    add_recording(command, options);
     add_devices(command, options.devices);
     add_kinds(command, options.kinds);
     command.add_option("--seconds", options.seconds, "How far back (default: 600)")
@@ -44,7 +45,8 @@ int show_history(const HistoryOptions& options) {
         }
         devices.add(*number);
     }
-    const uint64_t now = view::read_here().time_ns;
+    const auto recorded = access::chosen_host();
+    const uint64_t now = recorded ? recorded->origin().time_ns : view::read_here().time_ns;
     const uint64_t span = std::min<uint64_t>(options.seconds, now / kSecond) * kSecond;
     const auto reply = access::ask<view::History>({devices, options.kinds, now - span});
     return show(reply, options, [&](const view::HistoryView& history, const view::Style& style) {
@@ -63,8 +65,8 @@ void add_history(CLI::App& app, Action& chosen) {
                                 "Used bytes over time: a small chart per device and kind",
                                 declare_history_options, show_history)
         ->footer(
-            "Needs a running daemon (ttmemd). It keeps one value per second for an hour, and\n"
-            "one per minute for a day. Each column shows the highest value of its period.\n\n"
+            "Needs a running daemon (ttmemd), or a recording. There is one value per second\n"
+            "for an hour, and one per minute for a day. Each column shows the highest value of its period.\n\n"
             "Examples:\n  ttmem history --device 0 --seconds 3600\n  ttmem history -d 0-3 --kind dram,l1");
 }
 

@@ -18,6 +18,7 @@ std::string check_core(const std::string& text) {
 void declare_map_options(CLI::App& command, MapOptions& options) {
     add_list_options(command, options);
     add_direct(command, options);
+    add_recording(command, options);
     add_columns(command, options);
     add_device_list(command, options.device)->required();
     add_kinds(command, options.query.kind);

@@ -13,6 +13,7 @@ struct ProgramOptions : CommonOptions {
 void declare_program_options(CLI::App& command, ProgramOptions& options) {
     add_list_options(command, options);
     add_direct(command, options);
+    add_recording(command, options);
     add_columns(command, options);
     add_device_list(command, options.query.device);
     add_pid(command, options.query.pid);

@@ -14,6 +14,7 @@ void declare_why_options(CLI::App& command, WhyOptions& options) {
     add_list_options(command, options);
     add_columns(command, options);
     add_direct(command, options);
+    add_recording(command, options);
     add_device_list(command, options.query.device);
     add_pid(command, options.query.pid);
     command

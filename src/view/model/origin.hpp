@@ -12,10 +12,10 @@ namespace ttmem::view {
 
 constexpr uint32_t kSchema = 1;  // fields are added, never renamed
 
-// Which program took the figures: the face itself, or the daemon for it.
-enum class OriginSource : uint8_t { direct, daemon };
+// Which program took the figures: the face itself, or the daemon for it. Those of a recording are of a past moment.
+enum class OriginSource : uint8_t { direct, daemon, recording };
 constexpr auto enum_names(OriginSource /*of*/) {
-    return std::to_array<std::string_view>({"direct", "daemon"});
+    return std::to_array<std::string_view>({"direct", "daemon", "recording"});
 }
 using base::name_of;
 

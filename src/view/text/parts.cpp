@@ -96,6 +96,10 @@ Text inexact_text(const std::vector<census::Inexactness>& inexact) {
 Text no_process_text(const Origin& origin, const std::vector<census::Inexactness>& inexact,
                      const Hidden& hidden, bool exact_bytes) {
     Text text;
+    if (origin.source == OriginSource::recording) {
+        text.add(host_line(origin, "no recorded process at this moment"));
+        return text.add(inexact_text(inexact));
+    }
     text.add(host_line(origin, hidden.processes == 0 ? "no tracked process" : "no tracked process of yours"));
     text.add(hidden_below(hidden_line(hidden, exact_bytes)));
     text.add(

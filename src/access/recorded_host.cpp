@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "access/recorded_host.hpp"
+
+#include <utility>
+
+#include "access/recorded_past.hpp"
+#include "recording/moment.hpp"
+#include "view/questions/history_views.hpp"
+
+namespace ttmem::access {
+
+base::Expected<std::shared_ptr<const RecordedHost>> RecordedHost::open(const std::string& path,
+                                                                       const std::optional<std::string>& at) {
+    auto recording = recording::Recording::open(path);
+    if (!recording) {
+        return tl::unexpected(std::move(recording.error()));
+    }
+    const auto moment = at ? recording::find_moment(*recording, *at) : (*recording)->last_ns();
+    if (!moment) {
+        return tl::unexpected(moment.error());
+    }
+    recording::Replay replay(*recording);
+    if (auto moved = replay.move_to(*moment); !moved) {
+        return tl::unexpected(std::move(moved.error()));
+    }
+    auto census = replay.census();
+    if (!census) {
+        return tl::unexpected(std::move(census.error()));
+    }
+    return std::shared_ptr<const RecordedHost>(
+        new RecordedHost(std::move(*recording), *moment, std::move(*census)));
+}
+
+view::Origin RecordedHost::origin() const {
+    return {recording_->host().host, recording_->epoch_ns(time_ns_), view::OriginSource::recording};
+}
+
+base::Expected<view::EventsView> RecordedHost::events(const view::EventQuery& query) const {
+    const auto past = RecordedPast::read(recording_, time_ns_);
+    if (!past) {
+        return tl::unexpected(past.error());
+    }
+    const view::HistoryTime time{time_ns_, recording_->epoch_ns(0)};
+    view::EventsView view = view::list_events((*past)->history(), query, [](uint32_t) { return true; }, time);
+    view.origin = origin();
+    if (recording_->lost() != 0) {
+        view.inexact.push_back({0, census::Reason::events_lost, recording_->lost()});
+    }
+    return view;
+}
+
+base::Expected<view::HistoryView> RecordedHost::history(const view::HistoryQuery& query) const {
+    const auto past = RecordedPast::read(recording_, time_ns_);
+    if (!past) {
+        return tl::unexpected(past.error());
+    }
+    return view::HistoryView{origin(), view::list_series((*past)->history(), query)};
+}
+
+std::vector<std::string> RecordedHost::notices() const {
+    std::vector<std::string> notices;
+    for (const std::string& problem : recording_->problems()) {
+        notices.push_back(recording_->path() + ": " + problem);
+    }
+    return notices;
+}
+
+}  // namespace ttmem::access

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// A moment of a recording as a host: every question is answered from it as from the living one.
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "access/answer_source.hpp"
+#include "base/error.hpp"
+#include "recording/replay.hpp"
+#include "view/questions/host.hpp"
+
+namespace ttmem::access {
+
+class RecordedHost : public NoticingHost {
+public:
+    // Opens a recording at a moment (recording/moment.hpp); without one at its end.
+    static base::Expected<std::shared_ptr<const RecordedHost>> open(const std::string& path,
+                                                                    const std::optional<std::string>& at);
+
+    view::Origin origin() const override;
+    census::Census census() const override { return census_; }
+    base::Expected<view::EventsView> events(const view::EventQuery& query) const override;
+    base::Expected<view::HistoryView> history(const view::HistoryQuery& query) const override;
+
+    // What the recording lacks.
+    std::vector<std::string> notices() const override;
+
+private:
+    RecordedHost(std::shared_ptr<const recording::Recording> recording, uint64_t time_ns,
+                 census::Census census)
+        : recording_(std::move(recording)), time_ns_(time_ns), census_(std::move(census)) {}
+
+    std::shared_ptr<const recording::Recording> recording_;
+    uint64_t time_ns_;
+    census::Census census_;  // its ledgers outlive the replay
+};
+
+}  // namespace ttmem::access

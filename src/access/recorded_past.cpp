@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "access/recorded_past.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/time.hpp"
+#include "census/figures.hpp"
+
+namespace ttmem::access {
+
+namespace {
+
+// The rings of a replay are read before they are full.
+constexpr uint32_t kRingRecords = 16'384;
+constexpr uint64_t kEventsPerScan = kRingRecords / 2;
+
+}  // namespace
+
+RecordedPast::RecordedPast(const std::shared_ptr<const recording::Recording>& recording, uint64_t until_ns)
+    : until_ns_(until_ns),
+      now_ns_(recording->first_ns()),
+      next_sample_ns_(recording->first_ns()),
+      replay_(recording, kRingRecords),
+      history_(replay_.device_ids(), [this] { return now_ns_; }) {}
+
+base::Expected<std::unique_ptr<const RecordedPast>> RecordedPast::read(
+    const std::shared_ptr<const recording::Recording>& recording, uint64_t until_ns) {
+    std::unique_ptr<RecordedPast> past(new RecordedPast(recording, until_ns));
+    if (auto done = past->replay(); !done) {
+        return tl::unexpected(std::move(done.error()));
+    }
+    return past;
+}
+
+base::Expected<void> RecordedPast::add_arrivals(uint64_t now_ns) {
+    now_ns_ = now_ns;
+    for (const recording::ProcessReplay& replay : replay_.processes()) {
+        const recording::RecordedProcess& process = replay.process();
+        const auto known = has_ended_.find(process.number);
+        if (known == has_ended_.end() && process.first_ns <= now_ns && replay.image() != nullptr) {
+            auto reader = replay.image()->reader(until_ns_);
+            if (!reader) {
+                return tl::unexpected(std::move(reader.error()));
+            }
+            kept_.emplace_back(process.facts.identity, census::ProcessState::live, std::move(*reader));
+            history_.add(process.number, kept_.back(), history::Follower::StartPosition::present);
+            has_ended_[process.number] = false;
+        } else if (known != has_ended_.end() && !known->second && process.ended_ns &&
+                   *process.ended_ns <= now_ns) {
+            history_.end(process.number);
+            known->second = true;
+        }
+    }
+    return {};
+}
+
+// Samples once per second, and notes who arrives and ends.
+base::Expected<void> RecordedPast::pass_time(uint64_t until_ns) {
+    for (; next_sample_ns_ <= until_ns; next_sample_ns_ += base::kNsPerSecond) {
+        history_.follow();
+        if (auto added = add_arrivals(next_sample_ns_); !added) {
+            return added;
+        }
+        if (auto moved = replay_.move_to(next_sample_ns_); !moved) {
+            return moved;
+        }
+        const auto census = replay_.census();
+        if (!census) {
+            return tl::unexpected(census.error());
+        }
+        history_.add_sample(next_sample_ns_, replay_.recording().epoch_ns(next_sample_ns_),
+                            census::compute_figures(*census, census::Depth::pools));
+    }
+    return add_arrivals(until_ns);
+}
+
+base::Expected<void> RecordedPast::replay() {
+    uint64_t events = 0;
+    while (true) {
+        const auto next_ns = replay_.next_ns();
+        const uint64_t until_ns = std::min(next_ns.value_or(UINT64_MAX), until_ns_);
+        if (auto passed = pass_time(until_ns); !passed) {
+            return passed;
+        }
+        if (!next_ns || *next_ns > until_ns_) {
+            break;
+        }
+        replay_.step();
+        if (++events % kEventsPerScan == 0) {
+            history_.follow();
+        }
+    }
+    history_.follow();
+    return {};
+}
+
+}  // namespace ttmem::access

@@ -1,0 +1,112 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""'ttmem record' and the commands that show a moment of a recording."""
+
+import json
+import os
+import signal
+import stat
+import tempfile
+
+from harness.programs import SIMULATOR
+from harness.test_case import TestCase, main
+from recorder_process import RecorderProcess
+
+
+class Record(TestCase):
+    def setUp(self):
+        super().setUp()
+        folder = tempfile.TemporaryDirectory(prefix="ttmem-recordings-")
+        self.addCleanup(folder.cleanup)
+        self.path = os.path.join(folder.name, "run.ttmem")
+
+    def recorded_simulator(self):
+        """A simulator that was recorded to its end."""
+        simulator = self.simulator("matmul-single-core")
+        self.assertTrue(simulator.next())
+        recorder = RecorderProcess(self, self.path)
+        recorder.wait_for(simulator.pid)
+        while simulator.next():
+            recorder.wait_for_rounds()
+        code, text = recorder.stop()
+        self.assertEqual(code, 0, text)
+        return simulator
+
+    def test_the_file_is_for_its_owner_and_is_not_replaced(self):
+        done = self.ttmem("record", "-o", self.path, "--seconds", "0.05")
+        self.assertEqual((done.returncode, done.stdout), (0, ""), done.stderr)
+        self.assertIn("recorded 0 events of 0 processes", done.stderr)
+        self.assertEqual(stat.S_IMODE(os.stat(self.path).st_mode), 0o600)
+        again = self.ttmem("record", "-o", self.path, "--seconds", "0.05")
+        self.assertEqual(again.returncode, 1)
+        self.assertIn("exists (replace it with --force)", again.stderr)
+        self.assertEqual(self.ttmem("record", "-o", self.path, "--seconds", "0.05", "--force").returncode, 0)
+
+    def test_a_command_is_recorded_from_its_start(self):
+        done = self.ttmem("record", "-o", self.path, "--from-start", "--", SIMULATOR, "matmul-single-core")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("of 1 process into", done.stderr)
+        view = self.json_of("status", "--recording", self.path, "--at", "peak:dram")
+        [process] = view["processes"]
+        # The recorder may be too late for the reserved bytes of short-lived allocations, and says so.
+        self.assertLessEqual({reason["code"] for reason in view["inexact"]}, {"reserved_unknown"})
+        self.assertGreater(max(device["memory"]["dram"]["requested"] for device in process["devices"]), 0)
+
+    def test_the_exit_code_is_that_of_the_command(self):
+        done = self.ttmem("record", "-o", self.path, "--from-start", "--", "sh", "-c", "exit 7")
+        self.assertEqual(done.returncode, 7, done.stderr)
+        missing = self.ttmem("record", "-o", self.path, "--force", "--from-start", "--", "/nonexistent/program")
+        self.assertEqual(missing.returncode, 127)
+
+    def test_commands_show_a_moment(self):
+        simulator = self.recorded_simulator()
+        at = ("--recording", self.path, "--at", "peak:dram")
+        [process] = self.json_of("ps", *at)["processes"]
+        self.assertEqual(process["pid"], simulator.pid)
+        allocations = self.json_of("allocations", *at)["allocations"]
+        self.assertGreater(len(allocations), 0)
+        self.assertTrue(all(allocation["pid"] == simulator.pid for allocation in allocations))
+        for command in (("map", "-d", "0"), ("cores", "-d", "0"), ("programs",), ("why",), ("status",)):
+            self.assertEqual(self.json_of(*command, *at)["source"], "recording", command)
+            self.output_of(*command, *at)
+
+    def test_errors_say_what_there_is(self):
+        self.recorded_simulator()
+
+        def error_of(*arguments: str) -> str:
+            done = self.ttmem("status", *arguments)
+            self.assertEqual((done.returncode, done.stdout), (1, ""))
+            return done.stderr
+
+        self.assertIn("outside the recording, which goes from", error_of("--recording", self.path, "--at", "+99999s"))
+        self.assertIn("must be +12.5s", error_of("--recording", self.path, "--at", "soon"))
+        self.assertIn("the recording has 0 failures", error_of("--recording", self.path, "--at", "failure:1"))
+        self.assertIn("the recording has no marks", error_of("--recording", self.path, "--at", "mark:warm"))
+        self.assertIn("is not a recording", error_of("--recording", __file__))
+        self.assertIn("No such file", error_of("--recording", self.path + ".missing"))
+        self.assertEqual(self.ttmem("status", "--at", "+1s").returncode, 2)
+
+    def test_a_killed_recorder_leaves_what_it_wrote(self):
+        simulator = self.simulator("transformer-dp4")
+        self.assertTrue(simulator.next())
+        recorder = RecorderProcess(self, self.path)
+        recorder.wait_for(simulator.pid)
+        while simulator.next():
+            pass
+        recorder.process.send_signal(signal.SIGKILL)
+        recorder.wait()
+        done = self.ttmem("status", "--recording", self.path, "--json")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("the recording was not ended", done.stderr)
+        self.assertEqual(json.loads(done.stdout)["source"], "recording")
+
+    def test_the_state_after_a_failure_explains_it(self):
+        done = self.ttmem("record", "-o", self.path, "--from-start", "--", SIMULATOR, "oom-dram")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        view = self.json_of("why", "--recording", self.path, "--at", "failure:1")
+        [failure] = view["failures"]
+        self.assertEqual(failure["verdict"], "not enough")
+
+
+if __name__ == "__main__":
+    main()
