@@ -420,6 +420,8 @@ std::string missing_facts(const Metal& metal) {
     }
     if (metal.originals.allocate_dataflow_buffers != nullptr && !metal.are_marks_seen) {
         add("dataflow buffers and scratchpads");
+    } else if (metal.originals.allocate_scratchpads != nullptr) {
+        add("scratchpads if the runtime is optimised");  // their addresses are marked in one translation unit
     }
     return missing;
 }
