@@ -40,21 +40,26 @@ public:
             [bytes = bytes_](void* start) { munmap(start, bytes); });
         writer_ = std::make_unique<segment::SegmentWriter>(static_cast<unsigned char*>(memory_.get()), sizes_,
                                                            1, 1);
-        writer_->add_device({.asic_id = 1});
+        ttmem_device_info device{};
+        device.asic_id = 1;
+        writer_->add_device(device);
         for (uint32_t layer = 0; layer < 32; ++layer) {
             const uint32_t scope = writer_->add_name("layer." + std::to_string(layer));
             for (const char* op : {"matmul", "softmax", "add", "layernorm"}) {
                 names_.push_back(writer_->add_name(op, scope));
             }
         }
-        writer_->open_set({.members = 1, .opened_ticks = base::monotonic_ns()});
+        segment::DeviceSet set;
+        set.members = 1;
+        set.opened_ticks = base::monotonic_ns();
+        writer_->open_set(set);
         writer_->use_slots(sizes_.slots);
         for (uint32_t slot = 0; slot < (pattern == Pattern::random ? 50'000u : 128u); ++slot) {
             allocate(slot);
         }
     }
 
-    // Frees one allocation and makes another, again and again.
+    // Frees one allocation and makes another, repeatedly.
     void work(uint64_t events) {
         for (uint64_t done = 0; done < events; done += 2) {
             const uint32_t slot =

@@ -66,7 +66,8 @@ void add_history(CLI::App& app, Action& chosen) {
                                 declare_history_options, show_history)
         ->footer(
             "Needs a running daemon (ttmemd), or a recording. There is one value per second\n"
-            "for an hour, and one per minute for a day. Each column shows the highest value of its period.\n\n"
+            "for an hour, and one per minute for a day. Each column shows the highest value\n"
+            "of its period.\n\n"
             "Examples:\n  ttmem history --device 0 --seconds 3600\n  ttmem history -d 0-3 --kind dram,l1");
 }
 
