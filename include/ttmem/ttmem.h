@@ -283,9 +283,9 @@ int ttmem_own_usage(int32_t logical_id, uint32_t kind, ttmem_usage* usage);
 int ttmem_reset_peak(int32_t logical_id);
 
 /*
- * Marks this moment, such as the end of a step: what each name holds now is kept under `name`, so that `ttmem leaks` and
- * `ttmem diff` can compare marks. A name may be used any number of times; the first 8 and the last 56 marks of a process are
- * kept. The call reads all live allocations, which takes about 10 ms for a million. Returns 1, or 0 if it was not kept.
+ * Marks this moment, such as the end of a step: what each name holds now is kept under `name` in the segment, so that
+ * marks can be compared. A name may be used any number of times; the first 8 and the last 56 marks of a process are
+ * kept. The call reads all live allocations, which takes about 20 ms for a million. Returns 1, or 0 if it was not kept.
  */
 int ttmem_mark(const char* name);
 
