@@ -41,13 +41,46 @@ struct CardEntry {
 static_assert(segment::kMaxSlots == 1u << CardEntry::kSlotBits &&
               segment::kSizeBits + CardEntry::kSlotBits <= 64);
 
-// The largest values that were offered, each with a number, as a heap whose root is the smallest of them.
+// The largest values that were offered, each with a number. Four times as many are collected before the smaller ones are dropped,
+// so that rising values, such as times, cost no more than others.
 template <uint32_t kCapacity>
 struct Largest {
-    uint64_t values[kCapacity];
-    uint32_t indexes[kCapacity];
-    uint32_t size;
+    static constexpr uint32_t kCollected = 4 * kCapacity;
 
+    uint64_t values[kCollected];
+    uint32_t indexes[kCollected];
+    uint32_t size;
+    uint64_t dropped;  // no value up to this one counts any more, once some were dropped
+    bool has_dropped;
+
+    void offer(uint64_t value, uint32_t index) {
+        if (has_dropped && value <= dropped) {
+            return;
+        }
+        values[size] = value;
+        indexes[size] = index;
+        if (++size == kCollected) {
+            keep_largest();
+        }
+    }
+
+    // At the end: in the order of `before`, which compares two places.
+    template <class Before>
+    void finish(const Before& before) {
+        finish();
+        for (uint32_t i = 1; i < size; ++i) {
+            for (uint32_t at = i; at != 0 && before(at, at - 1); --at) {
+                swap(at, at - 1);
+            }
+        }
+    }
+    void finish() {
+        if (size > kCapacity) {
+            keep_largest();
+        }
+    }
+
+private:
     void swap(uint32_t a, uint32_t b) {
         const uint64_t value = values[a];
         const uint32_t index = indexes[a];
@@ -57,44 +90,39 @@ struct Largest {
         indexes[b] = index;
     }
 
-    // From now on no heap any more.
-    template <class Before>
-    void sort(const Before& before) {
+    // Hoare's selection.
+    void keep_largest() {
+        uint32_t first = 0;
+        uint32_t last = size - 1;
+        while (first < last) {
+            const uint64_t pivot = values[first + (last - first) / 2];
+            uint32_t low = first;
+            uint32_t high = last;
+            for (;;) {
+                while (values[low] > pivot) {
+                    ++low;
+                }
+                while (values[high] < pivot) {
+                    --high;
+                }
+                if (low >= high) {
+                    break;
+                }
+                swap(low++, high--);
+            }
+            // All up to `high` are at least the pivot, the others at most.
+            if (kCapacity - 1 <= high) {
+                last = high;
+            } else {
+                first = high + 1;
+            }
+        }
+        size = kCapacity;
+        dropped = values[0];
         for (uint32_t i = 1; i < size; ++i) {
-            for (uint32_t at = i; at != 0 && before(at, at - 1); --at) {
-                swap(at, at - 1);
-            }
+            dropped = values[i] < dropped ? values[i] : dropped;
         }
-    }
-
-    void offer(uint64_t value, uint32_t index) {
-        if (size < kCapacity) {
-            uint32_t at = size++;
-            values[at] = value;
-            indexes[at] = index;
-            for (; at != 0 && values[at] < values[(at - 1) / 2]; at = (at - 1) / 2) {
-                swap(at, (at - 1) / 2);
-            }
-        } else if (value > values[0]) {
-            values[0] = value;
-            indexes[0] = index;
-            sink();
-        }
-    }
-
-private:
-    void sink() {
-        for (uint32_t at = 0;;) {
-            uint32_t least = at;
-            for (uint32_t child = 2 * at + 1; child <= 2 * at + 2 && child < size; ++child) {
-                least = values[child] < values[least] ? child : least;
-            }
-            if (least == at) {
-                return;
-            }
-            swap(at, least);
-            at = least;
-        }
+        has_dropped = true;
     }
 };
 
@@ -351,7 +379,7 @@ private:
         auto& widest = scratch_->widest;
         for_each_gap([&](uint64_t, uint64_t bytes, uint32_t next) { widest.offer(bytes, next); });
         // By address, which is the order of the blocks behind them.
-        widest.sort([&](uint32_t a, uint32_t b) { return widest.indexes[a] < widest.indexes[b]; });
+        widest.finish([&](uint32_t a, uint32_t b) { return widest.indexes[a] < widest.indexes[b]; });
         uint32_t listed = 0;
         for_each_gap([&](uint64_t start, uint64_t bytes, uint32_t next) {
             if (listed < widest.size && widest.indexes[listed] == next) {
@@ -378,6 +406,8 @@ private:
             }
             return;
         }
+        scratch_->largest.finish();
+        scratch_->youngest.finish();
         const auto& widest = scratch_->widest;
         for (uint32_t i = 0; i < widest.size; ++i) {
             const uint32_t next = widest.indexes[i];
@@ -432,7 +462,7 @@ private:
                 used += sums[name].used;
             }
         }
-        largest.sort([&](uint32_t a, uint32_t b) { return largest.values[a] > largest.values[b]; });
+        largest.finish([&](uint32_t a, uint32_t b) { return largest.values[a] > largest.values[b]; });
         head.sums = largest.size;
         for (uint32_t i = 0; i < largest.size; ++i) {
             CardSum sum = sums[largest.indexes[i]];
