@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 
 #include "base/time.hpp"
+#include "client/card_selection.hpp"
 #include "client/clock.hpp"
 #include "client/segment_file.hpp"
 
@@ -26,108 +27,6 @@ using segment::SlotRef;
 using segment::Word;
 
 namespace {
-
-// One live allocation of the bank, in few bytes: there may be very many, and each page costs a fault.
-struct CardEntry {
-    uint64_t address;
-    uint64_t bytes_and_slot;
-
-    // In one bank; of a circular buffer on one core.
-    uint64_t bytes() const { return bytes_and_slot >> kSlotBits; }
-    uint32_t slot() const { return static_cast<uint32_t>(bytes_and_slot & (segment::kMaxSlots - 1)); }
-
-    static constexpr unsigned kSlotBits = 24;
-};
-static_assert(segment::kMaxSlots == 1u << CardEntry::kSlotBits &&
-              segment::kSizeBits + CardEntry::kSlotBits <= 64);
-
-// The largest values that were offered, each with a number. Four times as many are collected before the smaller ones are dropped,
-// so that rising values, such as times, cost no more than others.
-template <uint32_t kCapacity>
-struct Largest {
-    static constexpr uint32_t kCollected = 4 * kCapacity;
-
-    uint64_t values[kCollected];
-    uint32_t indexes[kCollected];
-    uint32_t size;
-    uint64_t dropped;  // no value up to this one counts any more, once some were dropped
-    bool has_dropped;
-
-    void offer(uint64_t value, uint32_t index) {
-        if (has_dropped && value <= dropped) {
-            return;
-        }
-        values[size] = value;
-        indexes[size] = index;
-        if (++size == kCollected) {
-            keep_largest();
-        }
-    }
-
-    // At the end: in the order of `before`, which compares two places.
-    template <class Before>
-    void finish(const Before& before) {
-        finish();
-        for (uint32_t i = 1; i < size; ++i) {
-            for (uint32_t at = i; at != 0 && before(at, at - 1); --at) {
-                swap(at, at - 1);
-            }
-        }
-    }
-    void finish() {
-        if (size > kCapacity) {
-            keep_largest();
-        }
-    }
-
-private:
-    void swap(uint32_t a, uint32_t b) {
-        const uint64_t value = values[a];
-        const uint32_t index = indexes[a];
-        values[a] = values[b];
-        indexes[a] = indexes[b];
-        values[b] = value;
-        indexes[b] = index;
-    }
-
-    // Hoare's selection.
-    void keep_largest() {
-        uint32_t first = 0;
-        uint32_t last = size - 1;
-        while (first < last) {
-            const uint64_t pivot = values[first + (last - first) / 2];
-            uint32_t low = first;
-            uint32_t high = last;
-            for (;;) {
-                while (values[low] > pivot) {
-                    ++low;
-                }
-                while (values[high] < pivot) {
-                    --high;
-                }
-                if (low >= high) {
-                    break;
-                }
-                swap(low++, high--);
-            }
-            // All up to `high` are at least the pivot, the others at most.
-            if (kCapacity - 1 <= high) {
-                last = high;
-            } else {
-                first = high + 1;
-            }
-        }
-        size = kCapacity;
-        dropped = values[0];
-        for (uint32_t i = 1; i < size; ++i) {
-            dropped = values[i] < dropped ? values[i] : dropped;
-        }
-        has_dropped = true;
-    }
-};
-
-constexpr uint32_t kDigitBits = 11;
-constexpr uint32_t kDigits = 1u << kDigitBits;
 
 // Private memory for the length of one card. Pages that are not touched cost nothing.
 struct CardScratch {
@@ -164,7 +63,7 @@ public:
         if (!find_blocks()) {
             return NoCard::too_many;
         }
-        sort_by_address();
+        entries_ = sort_by_address(entries_, spare_, count_, scratch_->digit_counts);
         find_gaps();
         choose_blocks();
         return NoCard::not_written;
@@ -316,40 +215,6 @@ private:
         }
         head.live = count_;
         return true;
-    }
-
-    // By digits of kDigitBits, from the lowest bit in which two addresses differ. Stable: after sorting, equal addresses are
-    // in the order of their slots.
-    void sort_by_address() {
-        uint64_t differing = 0;
-        for (uint32_t i = 1; i < count_; ++i) {
-            differing |= entries_[i].address ^ entries_[0].address;
-        }
-        uint32_t* counts = scratch_->digit_counts;
-        while (differing != 0) {
-            const auto shift = static_cast<uint32_t>(__builtin_ctzll(differing));
-            const auto digit = [shift](const CardEntry& entry) {
-                return entry.address >> shift & (kDigits - 1);
-            };
-            memset(counts, 0, sizeof scratch_->digit_counts);
-            for (uint32_t i = 0; i < count_; ++i) {
-                ++counts[digit(entries_[i])];
-            }
-            uint32_t before = 0;
-            for (uint32_t i = 0; i < kDigits; ++i) {
-                const uint32_t here = counts[i];
-                counts[i] = before;
-                before += here;
-            }
-            for (uint32_t i = 0; i < count_; ++i) {
-                spare_[counts[digit(entries_[i])]++] = entries_[i];
-            }
-            CardEntry* const sorted = spare_;
-            spare_ = entries_;
-            entries_ = sorted;
-            const uint32_t next = shift + kDigitBits;
-            differing = next >= 64 ? 0 : differing >> next << next;
-        }
     }
 
     // Calls take(start, bytes, index of the block behind it) for each free block of the bank.
