@@ -94,9 +94,10 @@ TEST(CommandLine, ListNamesEveryScenarioAlsoAsJson) {
     for (const auto& scenario : nlohmann::json::parse(ttmem_sim("list --json").out)) {
         EXPECT_THAT(table.out, HasSubstr(scenario.at("name").get<std::string>()));
     }
-    for (const char* name : {"mesh-allocation", "tracking", "matmul-single-core", "matmul-multicore-reuse",
-                             "transformer-dp4", "hooked-capture", "leak", "fragmentation", "oom-dram",
-                             "cb-clash", "trace-live-allocation", "multi-thread", "crash", "churn"}) {
+    for (const char* name :
+         {"mesh-allocation", "tracking", "matmul-single-core", "matmul-multicore-reuse", "transformer-dp4",
+          "hooked-capture", "leak", "fragmentation", "oom-dram", "cb-clash", "trace-live-allocation",
+          "multi-thread", "crash", "churn", "case-01", "case-16"}) {
         EXPECT_THAT(table.out, HasSubstr(name));
     }
 }

@@ -182,10 +182,10 @@ void check_random_states() {
                 continue;
             }
             ++refused;
-            if (!predicted.to_free.empty() &&
-                predicted.to_free.front().count == predicted.to_free.front().blocks.size()) {
+            if (!predicted.ways.to_free.empty() &&
+                predicted.ways.to_free.front().count == predicted.ways.to_free.front().blocks.size()) {
                 ++released;
-                try_release(*target, live, predicted.to_free.front(), call);
+                try_release(*target, live, predicted.ways.to_free.front(), call);
             }
         }
     });

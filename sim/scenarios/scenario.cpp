@@ -38,6 +38,24 @@ constexpr std::array kScenarios = {
     Scenario{"crash", "dies by SIGKILL while it holds memory", "t3000", 8, true, true, run_crash},
     Scenario{"churn", "load: threads that allocate and free at a given rate", "t3000", 8, false, false,
              run_churn},
+    // Failures that users met.
+    Scenario{"case-01", "fragmented: 36 times the need is free", "n150", 1, false, false, run_case_01},
+    Scenario{"case-02", "fragmented: one neighbour in L1", "n150", 1, false, false, run_case_02},
+    Scenario{"case-03", "fragmented: after a long run", "n150", 1, false, false, run_case_03},
+    Scenario{"case-04", "fragmented: several small blocks between the free ones", "n150", 1, false, false,
+             run_case_04},
+    Scenario{"case-05", "not enough DRAM", "n150", 1, false, false, run_case_05},
+    Scenario{"case-06", "not enough L1", "n150", 1, false, false, run_case_06},
+    Scenario{"case-07", "too big: l1_small_size", "n150", 1, false, false, run_case_07},
+    Scenario{"case-08", "too big: needs more cores", "n150", 1, false, false, run_case_08},
+    Scenario{"case-09", "clash by 192 bytes: l1_small_size", "p150", 1, false, false, run_case_09},
+    Scenario{"case-10", "clash by 3,488 bytes", "n150", 1, false, false, run_case_10},
+    Scenario{"case-11", "clash on 32 chips", "galaxy", 32, false, false, run_case_11},
+    Scenario{"case-12", "clash on core 0,0 of a P100", "p100", 1, false, false, run_case_12},
+    Scenario{"case-13", "circular buffers beyond L1", "n150", 1, false, false, run_case_13},
+    Scenario{"case-14", "trace region too small by 1.4 MB", "n150", 1, false, false, run_case_14},
+    Scenario{"case-15", "trace region too small, in a nightly run", "n150", 1, false, false, run_case_15},
+    Scenario{"case-16", "L1_SMALL: config tensors of a cache", "n150", 1, false, false, run_case_16},
 };
 
 }  // namespace

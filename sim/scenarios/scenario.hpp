@@ -43,4 +43,22 @@ void run_trace_live_allocation(Run& run);
 void run_tracking(Run& run);
 void run_transformer(Run& run);
 
+// In case_numbers.cpp.
+void run_case_01(Run& run);
+void run_case_02(Run& run);
+void run_case_03(Run& run);
+void run_case_04(Run& run);
+void run_case_05(Run& run);
+void run_case_06(Run& run);
+void run_case_07(Run& run);
+void run_case_08(Run& run);
+void run_case_09(Run& run);
+void run_case_10(Run& run);
+void run_case_11(Run& run);
+void run_case_12(Run& run);
+void run_case_13(Run& run);
+void run_case_14(Run& run);
+void run_case_15(Run& run);
+void run_case_16(Run& run);
+
 }  // namespace ttmem::sim

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <unordered_map>
 
 namespace ttmem::allocator {
 
@@ -22,8 +23,40 @@ bool lie_in_order(uint64_t base, uint64_t size, const std::vector<LiveBlock>& by
     return true;
 }
 
-bool is_cheaper(const BlocksToFree& a, const BlocksToFree& b) {
+bool is_cheaper(const BlocksToFree& a, const BlocksToFree& b, FreeCost cost) {
+    if (cost == FreeCost::owners && a.owners != b.owners) {
+        return a.owners < b.owners;
+    }
     return a.bytes != b.bytes ? a.bytes < b.bytes : a.count < b.count;
+}
+
+// The distinct owners in a window that slides over the blocks.
+class OwnersInWindow {
+public:
+    void add(const LiveBlock& block) { ++counts_[block.owner]; }
+    void remove(const LiveBlock& block) {
+        const auto found = counts_.find(block.owner);
+        if (--found->second == 0) {
+            counts_.erase(found);
+        }
+    }
+    size_t count() const { return counts_.size(); }
+
+private:
+    std::unordered_map<size_t, size_t> counts_;
+};
+
+using FreeBlocks = std::vector<std::pair<uint64_t, uint64_t>>;  // address and size, by address
+
+// Takes `size` bytes from the free blocks. False: none is large enough.
+bool take(FreeBlocks& free, uint64_t size, bool bottom_up) {
+    const auto block = first_fit(free, size, bottom_up);
+    if (block == free.end()) {
+        return false;
+    }
+    block->first += bottom_up ? size : 0;
+    block->second -= size;
+    return true;
 }
 
 }  // namespace
@@ -94,42 +127,101 @@ BankSnapshot BankSnapshot::without(const BlocksToFree& freed) const {
     return {base_, size_, std::move(kept)};
 }
 
-std::vector<BlocksToFree> BankSnapshot::cheapest_to_free(uint64_t size, bool bottom_up, size_t most) const {
+// `after`: the bank without the set.
+bool BankSnapshot::can_move(const BlocksToFree& set, const BankSnapshot& after, uint64_t size) const {
+    if (set.count > kMostMoved) {
+        return false;
+    }
+    FreeBlocks free;
+    for (const auto& [address, length] : after.free_) {
+        const uint64_t end = address + length;
+        if (set.address < address || set.address >= end) {
+            free.emplace_back(address, length);
+            continue;
+        }
+        free.emplace_back(address, set.address - address);
+        free.emplace_back(set.address + size, end - set.address - size);
+    }
+    std::vector<uint64_t> sizes;
+    for (size_t i = 0; i < set.count; ++i) {
+        sizes.push_back(blocks_[set.first + i].size);
+    }
+    std::sort(sizes.rbegin(), sizes.rend());
+    return std::all_of(sizes.begin(), sizes.end(), [&](uint64_t one) { return take(free, one, true); });
+}
+
+bool BankSnapshot::can_move_above(uint64_t floor) const {
+    FreeBlocks free;
+    for (const auto& [address, length] : free_) {
+        const uint64_t from = std::max(address, floor);
+        if (address + length > from) {
+            free.emplace_back(from, address + length - from);
+        }
+    }
+    // The part of a block above the floor becomes free too, and joins what is free behind it.
+    std::vector<uint64_t> sizes;
+    for (const LiveBlock& block : blocks_) {
+        if (block.address >= floor) {
+            break;
+        }
+        sizes.push_back(block.size);
+        if (block.end() > floor) {
+            const bool joins = !free.empty() && free.front().first == block.end();
+            const uint64_t end = joins ? block.end() + free.front().second : block.end();
+            if (joins) {
+                free.front() = {floor, end - floor};
+            } else {
+                free.insert(free.begin(), {floor, end - floor});
+            }
+        }
+    }
+    std::sort(sizes.rbegin(), sizes.rend());
+    return sizes.size() <= kMostMoved &&
+           std::all_of(sizes.begin(), sizes.end(), [&](uint64_t one) { return take(free, one, false); });
+}
+
+std::vector<BlocksToFree> BankSnapshot::cheapest_to_free(uint64_t size, bool bottom_up, size_t most,
+                                                         FreeCost cost) const {
     std::vector<BlocksToFree> best;
     if (size == 0 || judge(size, statistics_) == FitVerdict::fits || size > size_ || most == 0) {
         return best;
     }
-    // For each lowest block the fewest neighbours above it, until the gap around them suffices. `last` only rises.
-    const auto gap = [&](size_t first, size_t last) {
+    const auto cheaper = [&](const BlocksToFree& a, const BlocksToFree& b) { return is_cheaper(a, b, cost); };
+    // For each lowest block the fewest neighbours above it, until the gap around them suffices. `end` only rises.
+    const auto gap = [&](size_t first, size_t end) {
         const uint64_t from = first == 0 ? base_ : blocks_[first - 1].end();
-        return (last + 1 == blocks_.size() ? base_ + size_ : blocks_[last + 1].address) - from;
+        return (end == blocks_.size() ? base_ + size_ : blocks_[end].address) - from;
     };
-    size_t last = 0;
-    uint64_t bytes = blocks_.empty() ? 0 : blocks_[0].size;  // of first to last
+    OwnersInWindow owners;
+    size_t end = 0;
+    uint64_t bytes = 0;  // of first to end
     for (size_t first = 0; first < blocks_.size(); ++first) {
-        if (last < first) {
-            last = first;
-            bytes = blocks_[first].size;
+        if (blocks_[first].is_pinned) {
+            end = first + 1;  // the window is empty: it never reaches beyond a pinned block
+            continue;
         }
-        while (last + 1 < blocks_.size() && gap(first, last) < size) {
-            bytes += blocks_[++last].size;
-        }
-        if (gap(first, last) < size) {
-            break;  // and so it is for every higher one
+        while (end < blocks_.size() && !blocks_[end].is_pinned && (end == first || gap(first, end) < size)) {
+            bytes += blocks_[end].size;
+            owners.add(blocks_[end++]);
         }
         // A set that suffices without its lowest block contains a cheaper one, which comes next.
-        const bool is_minimal = first == last || gap(first + 1, last) < size;
-        const BlocksToFree candidate{first, last - first + 1, bytes, 0};
-        if (is_minimal && (best.size() < most || is_cheaper(candidate, best.back()))) {
-            best.insert(std::upper_bound(best.begin(), best.end(), candidate, is_cheaper), candidate);
-            best.resize(std::min(best.size(), most));
+        const bool is_minimal = end - first == 1 || gap(first + 1, end) < size;
+        if (gap(first, end) >= size && is_minimal) {
+            const BlocksToFree candidate{first, end - first, bytes, owners.count(), 0, false};
+            if (best.size() < most || cheaper(candidate, best.back())) {
+                best.insert(std::upper_bound(best.begin(), best.end(), candidate, cheaper), candidate);
+                best.resize(std::min(best.size(), most));
+            }
         }
         bytes -= blocks_[first].size;
+        owners.remove(blocks_[first]);
     }
     for (BlocksToFree& one : best) {
-        const auto address = without(one).find(size, bottom_up);
+        const BankSnapshot after = without(one);
+        const auto address = after.find(size, bottom_up);
         assert(address);  // the gap suffices
         one.address = address.value_or(0);
+        one.can_move = can_move(one, after, size);
     }
     return best;
 }

@@ -39,21 +39,30 @@ uint64_t short_by(uint64_t needed, const PoolStatistics& bank);
 struct LiveBlock {
     uint64_t address = 0;
     uint64_t size = 0;
-    size_t id = 0;  // the caller's
+    size_t id = 0;           // the caller's
+    size_t owner = 0;        // blocks with the same number belong together
+    bool is_pinned = false;  // it can't be freed: nothing is known about it
 
     uint64_t end() const { return address + size; }
     bool operator==(const LiveBlock&) const = default;
 };
 
+// What makes one set of blocks cheaper to free than another.
+enum class FreeCost : uint8_t { bytes, owners };
+
 // Neighbours whose release makes room for a request.
 struct BlocksToFree {
     size_t first = 0;  // index of the lowest one
     size_t count = 0;
-    uint64_t bytes = 0;    // their sum
-    uint64_t address = 0;  // that the request gets then
+    uint64_t bytes = 0;     // their sum
+    size_t owners = 0;      // distinct ones
+    uint64_t address = 0;   // that the request gets then
+    bool can_move = false;  // beside the request, the bank has room for each of them elsewhere
 
     bool operator==(const BlocksToFree&) const = default;
 };
+// Sets with more blocks than this are not tried out for a move.
+inline constexpr size_t kMostMoved = 64;
 
 class BankSnapshot {
 public:
@@ -66,15 +75,20 @@ public:
     // The address that a request gets. Empty if there is no room.
     std::optional<uint64_t> find(uint64_t size, bool bottom_up) const;
 
-    // The sets of neighbours with the fewest bytes whose release makes room, at most `most`, the cheapest first. No set contains
-    // another one. Empty if nothing needs to be freed, or if the request is larger than the bank. Each was tried: the request
+    // The cheapest sets of neighbours whose release makes room, at most `most`, the cheapest first. No set contains another one or
+    // a pinned block. Empty if nothing needs to be freed, or if the request is larger than the bank. Each was tried: the request
     // then gets the address.
-    std::vector<BlocksToFree> cheapest_to_free(uint64_t size, bool bottom_up, size_t most) const;
+    std::vector<BlocksToFree> cheapest_to_free(uint64_t size, bool bottom_up, size_t most,
+                                               FreeCost cost = FreeCost::bytes) const;
+
+    // Whether all blocks that begin below `floor` have room above it, each in one block and from the highest address down.
+    bool can_move_above(uint64_t floor) const;
 
 private:
     BankSnapshot(uint64_t base, uint64_t size, std::vector<LiveBlock> blocks);
 
     BankSnapshot without(const BlocksToFree& freed) const;
+    bool can_move(const BlocksToFree& set, const BankSnapshot& after, uint64_t size) const;
 
     uint64_t base_;
     uint64_t size_;

@@ -54,15 +54,42 @@ TEST(BankSnapshot, TheVerdictSaysWhichBytesAreMissing) {
     EXPECT_EQ(short_by(1007, bank), 7u);
 }
 
+TEST(BankSnapshot, FewOwnersMayCostMoreBytes) {
+    // Two small blocks of two owners below one large block of a third.
+    const auto bank = BankSnapshot::of(0, 400, {{100, 10, 0, 1}, {200, 10, 1, 2}, {300, 40, 2, 3}});
+    EXPECT_THAT(bank->cheapest_to_free(200, true, 1, FreeCost::bytes),
+                ElementsAre(BlocksToFree{0, 1, 10, 1, 0, true}));
+    EXPECT_THAT(bank->cheapest_to_free(250, true, 1, FreeCost::bytes),
+                ElementsAre(BlocksToFree{0, 2, 20, 2, 0, true}));
+    const auto same = BankSnapshot::of(0, 400, {{100, 10, 0, 1}, {200, 10, 1, 2}, {300, 40, 2, 2}});
+    EXPECT_THAT(same->cheapest_to_free(250, true, 1, FreeCost::owners),
+                ElementsAre(BlocksToFree{1, 2, 50, 1, 110, true}));
+}
+
+TEST(BankSnapshot, APinnedBlockIsNeverFreed) {
+    const auto bank = BankSnapshot::of(0, 400, {{100, 10, 0, 1}, {200, 10, 1, 2, true}, {300, 40, 2, 3}});
+    EXPECT_THAT(bank->cheapest_to_free(150, true, 3),
+                ElementsAre(BlocksToFree{0, 1, 10, 1, 0, true}, BlocksToFree{2, 1, 40, 1, 210, true}));
+    EXPECT_THAT(bank->cheapest_to_free(250, true, 3), IsEmpty());
+}
+
+TEST(BankSnapshot, BlocksBelowAFloorMoveIfThereIsRoomAboveIt) {
+    const auto bank = BankSnapshot::of(0, 400, {{100, 100, 0}, {300, 40, 1}});
+    EXPECT_TRUE(bank->can_move_above(100)) << "none is below";
+    EXPECT_TRUE(bank->can_move_above(200)) << "100 are free at 200";
+    EXPECT_TRUE(bank->can_move_above(150)) << "the part above the floor and what is free behind it";
+    EXPECT_FALSE(bank->can_move_above(210));
+}
+
 TEST(BankSnapshot, TheCheapestNeighboursToFreeComeFirst) {
     const BankSnapshot bank = example();
     // Only the block at 700 makes 600 bytes of its gaps; that at 350 makes 400, that at 200 makes 250.
     EXPECT_THAT(bank.cheapest_to_free(350, true, 3),
-                ElementsAre(BlocksToFree{2, 1, 100, 500}, BlocksToFree{1, 1, 150, 300}));
+                ElementsAre(BlocksToFree{2, 1, 100, 1, 500, true}, BlocksToFree{1, 1, 150, 1, 300, true}));
     EXPECT_THAT(bank.cheapest_to_free(350, false, 3),
-                ElementsAre(BlocksToFree{2, 1, 100, 750}, BlocksToFree{1, 1, 150, 350}));
-    EXPECT_THAT(bank.cheapest_to_free(350, true, 1), ElementsAre(BlocksToFree{2, 1, 100, 500}));
-    EXPECT_THAT(bank.cheapest_to_free(1000, true, 3), ElementsAre(BlocksToFree{0, 3, 350, 100}));
+                ElementsAre(BlocksToFree{2, 1, 100, 1, 750, true}, BlocksToFree{1, 1, 150, 1, 350, true}));
+    EXPECT_THAT(bank.cheapest_to_free(350, true, 1), ElementsAre(BlocksToFree{2, 1, 100, 1, 500, true}));
+    EXPECT_THAT(bank.cheapest_to_free(1000, true, 3), ElementsAre(BlocksToFree{0, 3, 350, 1, 100, false}));
     EXPECT_THAT(bank.cheapest_to_free(1001, true, 3), IsEmpty()) << "larger than the bank";
     EXPECT_THAT(bank.cheapest_to_free(300, true, 3), IsEmpty()) << "it fits";
 }

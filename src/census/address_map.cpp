@@ -48,10 +48,6 @@ struct SetBlocks {
 
 using LedgerBlocks = std::map<uint8_t, SetBlocks>;
 
-uint64_t in_one_bank(uint64_t reserved, const Bank& bank) {
-    return bank.is_known() ? reserved / bank.banks + (reserved % bank.banks != 0 ? 1 : 0) : reserved;
-}
-
 // The process's description of the device.
 const ttmem_device_info* info_of(const Selection& selection, const SelectedLedger& ledger, size_t position) {
     const auto& devices = selection.reports()[ledger.report].devices;

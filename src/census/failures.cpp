@@ -3,11 +3,14 @@
 
 #include <algorithm>
 #include <cassert>
+#include <map>
 
 #include "allocator/bank_snapshot.hpp"
 #include "base/time.hpp"
 #include "census/arithmetic.hpp"
 #include "census/device_facts.hpp"
+#include "census/fit_contents.hpp"
+#include "census/free_space.hpp"
 #include "census/selection.hpp"
 #include "ttmem/ttmem.h"
 
@@ -31,10 +34,8 @@ std::optional<uint64_t> bank_size(const Report& report, uint64_t members, Kind k
     return smallest;
 }
 
-FailureVerdict verdict_of(const segment::Failure& failure, std::optional<uint64_t> bank) {
-    switch (allocator::judge(failure.needed_per_bank, {.size = bank.value_or(UINT64_MAX),
-                                                       .free = failure.free_per_bank,
-                                                       .largest_free = failure.largest_free_per_bank})) {
+FailureVerdict verdict_of(uint64_t needed, const allocator::PoolStatistics& bank) {
+    switch (allocator::judge(needed, bank)) {
         case allocator::FitVerdict::too_big:
             return FailureVerdict::too_big;
         case allocator::FitVerdict::not_enough:
@@ -54,8 +55,12 @@ void describe_out_of_memory(FailureFigures& figures, const segment::Failure& fai
     figures.free = failure.free_per_bank;
     figures.largest_free = failure.largest_free_per_bank;
     figures.missing = difference_or_zero(failure.needed_per_bank, failure.largest_free_per_bank);
-    figures.verdict =
-        verdict_of(failure, figures.kind ? bank_size(report, failure.members, *figures.kind) : std::nullopt);
+    const auto size = figures.kind ? bank_size(report, failure.members, *figures.kind) : std::nullopt;
+    const allocator::PoolStatistics bank{.size = size.value_or(UINT64_MAX),
+                                         .free = failure.free_per_bank,
+                                         .largest_free = failure.largest_free_per_bank};
+    figures.short_by = allocator::short_by(failure.needed_per_bank, bank);
+    figures.verdict = verdict_of(failure.needed_per_bank, bank);
 }
 
 // The smallest address above the memory that buffers of L1 may have.
@@ -88,6 +93,7 @@ void describe_clash(FailureFigures& figures, const segment::Failure& failure, co
         figures.lowest_buffer = failure.lowest_buffer;
     }
     figures.missing = difference_or_zero(failure.cb_end, failure.lowest_buffer);
+    figures.short_by = figures.missing;
     figures.core = Core{failure.core_x, failure.core_y};
     figures.verdict = FailureVerdict::clash;
 }
@@ -146,7 +152,106 @@ FailureFigures describe(const segment::Failure& failure, const SelectedLedger& l
     if (failure.has_blocker != 0) {
         figures.blocker = describe_blocker(failure, ledger.reader());
     }
+    if (failure.card == 0 && failure.no_card != 0 && failure.no_card < segment::kNoCardReasons) {
+        figures.no_card = static_cast<NoCard>(failure.no_card);
+    }
     return figures;
+}
+
+// The failures that a process keeps. A card outlives the entry of its failure if many failures follow.
+std::vector<segment::Failure> failures_of(const segment::Reader& reader) {
+    std::vector<segment::Failure> failures = reader.failures();
+    for (const uint64_t number : reader.card_numbers()) {
+        const bool is_kept = std::any_of(failures.begin(), failures.end(),
+                                         [&](const auto& failure) { return failure.card == number; });
+        const auto card = is_kept ? std::nullopt : reader.card(number);
+        if (card && card->head.failure.type < segment::kFailureTypes) {
+            failures.push_back(card->head.failure);
+            failures.back().card = number;
+        }
+    }
+    return failures;
+}
+
+// A failure of the page, and where its card is.
+struct ListedFailure {
+    FailureFigures figures;
+    const SelectedLedger* ledger = nullptr;
+    uint64_t card = 0;
+};
+
+// The other pools of the allocators of one ledger, which is read at most once.
+class OtherPoolsOf {
+public:
+    OtherPoolsOf(const Selection& selection, const SelectedLedger& ledger)
+        : selection_(selection), ledger_(ledger), report_(selection.reports()[ledger.report]) {}
+
+    OtherPools of(const segment::Failure& failure) {
+        OtherPools pools;
+        // The slot of the set may have been used again since.
+        const auto set = std::find_if(
+            report_.totals.sets.begin(), report_.totals.sets.end(), [&](const segment::SetTotals& one) {
+                return one.index == failure.set && one.set.opened_ticks <= failure.ticks;
+            });
+        if (set == report_.totals.sets.end()) {
+            return pools;
+        }
+        if (failure.type == static_cast<uint8_t>(FailureType::cb_clash)) {
+            add_l1_small(pools, *set);
+        } else if (failure.kind == static_cast<uint8_t>(segment::AllocationKind::l1) ||
+                   failure.kind == static_cast<uint8_t>(segment::AllocationKind::l1_small)) {
+            add_dram(pools, *set);
+        }
+        return pools;
+    }
+
+private:
+    void add_l1_small(OtherPools& pools, const segment::SetTotals& set) const {
+        const auto geometry = geometry_of_set(report_, set.set.members, Kind::l1_small);
+        if (geometry) {
+            pools.l1_small_size = geometry->size;
+            pools.l1_small_peak = in_one_bank(set.pools[memory_info_index(Kind::l1_small)].peak,
+                                              {geometry->base, geometry->size, geometry->banks});
+        }
+    }
+
+    void add_dram(OtherPools& pools, const segment::SetTotals& set) {
+        if (!is_read_ && !ledger_.process->is_beyond_share) {
+            contents_ = read_contents_at_once(selection_, ledger_, Kind::dram);
+        }
+        is_read_ = true;
+        const auto geometry = geometry_of_set(report_, set.set.members, Kind::dram);
+        if (!contents_ || contents_->is_cut || !geometry) {
+            return;
+        }
+        if (auto bank = snapshot_of(*geometry, contents_->of(set.index, Kind::dram))) {
+            pools.dram.emplace(*geometry, *std::move(bank));
+        }
+    }
+
+    const Selection& selection_;
+    const SelectedLedger& ledger_;
+    const Report& report_;
+    bool is_read_ = false;
+    std::optional<FitContents> contents_;
+};
+
+// The newest first: their blocks matter most.
+void add_cards(std::vector<ListedFailure>& listed, const Selection& selection, bool is_brief) {
+    std::map<uint32_t, uint64_t> blocks;  // by user
+    std::map<const SelectedLedger*, OtherPoolsOf> others;
+    for (ListedFailure& failure : listed) {
+        const auto card = failure.card == 0 ? std::nullopt : failure.ledger->reader().card(failure.card);
+        if (!card) {
+            continue;
+        }
+        OtherPoolsOf& pools = others.try_emplace(failure.ledger, selection, *failure.ledger).first->second;
+        uint64_t& taken = blocks[failure.ledger->process->identity.uid];
+        failure.figures.card =
+            describe_card(*card, *failure.ledger, pools.of(card->head.failure),
+                          is_brief ? 0 : kMostCardBlocks - std::min(kMostCardBlocks, taken));
+        taken += failure.figures.card->blocks.size();
+    }
 }
 
 bool is_on(const FailureFigures& failure, const Selection& selection) {
@@ -198,25 +303,31 @@ base::Expected<FailurePage> list_failures(const Census& census, const FailureQue
         return tl::unexpected(selection.error());
     }
     FailurePage page;
+    std::vector<ListedFailure> listed;
     const uint64_t now_ns = base::realtime_ns();
     for (const SelectedLedger& ledger : selection->ledgers()) {
         FailureCounts kept;
         FailureCounts matching;
-        for (const segment::Failure& failure : ledger.reader().failures()) {
+        for (const segment::Failure& failure : failures_of(ledger.reader())) {
             FailureFigures figures = describe(failure, ledger, *selection, now_ns);
             ++kept.of(figures.type);
             if (is_on(figures, *selection) && (!query.type || figures.type == *query.type)) {
                 ++matching.of(figures.type);
-                page.failures.push_back(std::move(figures));
+                listed.push_back({std::move(figures), &ledger, failure.card});
             }
         }
         add_counts(page.counts, ledger, query, kept, matching);
     }
-    page.total = page.failures.size();
-    std::stable_sort(page.failures.begin(), page.failures.end(),
-                     [](const FailureFigures& a, const FailureFigures& b) { return a.age_ns < b.age_ns; });
-    if (query.limit != 0 && page.failures.size() > query.limit) {
-        page.failures.resize(query.limit);
+    page.total = listed.size();
+    std::stable_sort(listed.begin(), listed.end(), [](const ListedFailure& a, const ListedFailure& b) {
+        return a.figures.age_ns < b.figures.age_ns;
+    });
+    if (query.limit != 0 && listed.size() > query.limit) {
+        listed.resize(query.limit);
+    }
+    add_cards(listed, *selection, query.brief);
+    for (ListedFailure& failure : listed) {
+        page.failures.push_back(std::move(failure.figures));
     }
     return page;
 }

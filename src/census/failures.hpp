@@ -12,6 +12,7 @@
 
 #include "base/error.hpp"
 #include "census/census.hpp"
+#include "census/failure_card.hpp"
 #include "census/figures.hpp"
 
 namespace ttmem::segment {
@@ -71,8 +72,10 @@ struct FailureFigures {
     std::optional<uint64_t> needed;        // bytes per bank, rounded up like the allocator does
     std::optional<uint64_t> free;          // bytes per bank
     std::optional<uint64_t> largest_free;  // the largest block per bank
-    // The missing bytes: needed minus largest_free, or the overlap of a clash.
+    // What the largest free block lacks: needed minus largest_free; or the overlap of a clash.
     std::optional<uint64_t> missing;
+    // What the verdict says is missing: of the bank, of the free memory or of the largest block; or the overlap of a clash.
+    std::optional<uint64_t> short_by;
     std::optional<uint64_t> cb_end;         // clash: the end address of the circular buffers
     std::optional<uint64_t> lowest_buffer;  // clash: the address of the lowest L1 buffer
     std::optional<uint64_t> l1_end;         // clash beyond the end of L1: that address
@@ -81,6 +84,9 @@ struct FailureFigures {
     std::optional<Blocker> blocker;
     std::optional<uint64_t> address;        // unknown free: the address passed to free
     std::optional<int32_t> logical_device;  // unknown free: the process's number of the device
+    std::optional<FailureCard> card;        // what the bank held at that moment
+    // Why there is no card; absent: there is one, it is not kept any more, or the failure has none.
+    std::optional<NoCard> no_card;
 
     bool operator==(const FailureFigures&) const = default;
 };
@@ -107,10 +113,14 @@ struct FailureQuery {
     std::optional<std::string> device = {};
     std::optional<uint32_t> pid = {};
     std::optional<FailureType> type = {};
+    bool brief = false;  // cards without their blocks
     uint64_t limit = 0;  // 0: all
 
     bool operator==(const FailureQuery&) const = default;
 };
+
+// The maximum number of blocks in all cards of the processes of a user in one answer. Further ones are left out.
+constexpr uint64_t kMostCardBlocks = 20'000;
 
 struct FailurePage {
     std::vector<FailureFigures> failures;  // the newest first

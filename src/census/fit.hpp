@@ -17,6 +17,7 @@
 #include "census/census.hpp"
 #include "census/free_space.hpp"
 #include "census/kind.hpp"
+#include "census/ways_out.hpp"
 
 namespace ttmem::census {
 
@@ -53,30 +54,8 @@ constexpr auto enum_names(FitAnswer /*of*/) {
     return std::to_array<std::string_view>({"fits", "does not fit", "undecided"});
 }
 
-// A live allocation in the way.
-struct FitBlock {
-    uint64_t address = 0;
-    uint64_t bytes = 0;  // per bank
-    uint64_t owner = 0;
-    uint64_t age_ns = 0;
-    std::string name;
-
-    bool operator==(const FitBlock&) const = default;
-};
-
-// Neighbours whose release makes room.
-struct FitRelease {
-    uint64_t count = 0;
-    uint64_t bytes = 0;            // per bank
-    uint64_t address = 0;          // that the request gets then
-    std::vector<FitBlock> blocks;  // by address; at most kMostReleaseBlocks
-
-    bool operator==(const FitRelease&) const = default;
-};
 // The maximum number of live allocations of one process that an answer keeps.
 constexpr uint64_t kMostFitBlocks = 1'048'576;
-constexpr size_t kMostReleases = 3;
-constexpr size_t kMostReleaseBlocks = 16;
 
 // The answer of one allocator. Bytes are per bank unless they say otherwise.
 struct AllocatorFit {
@@ -98,13 +77,7 @@ struct AllocatorFit {
     std::optional<uint64_t> address;  // if it fits
     // If it fits in L1: the end of the process's circular buffers on the device, if that is above the address.
     std::optional<uint64_t> clash_with_cb;
-    // What would make it fit:
-    bool fits_after_compaction = false;
-    std::vector<FitRelease> to_free;       // the cheapest first
-    std::optional<uint32_t> with_cores;    // the smallest number of cores that suffices
-    std::optional<uint64_t> with_page;     // a smaller page
-    std::optional<uint64_t> dram_address;  // in DRAM instead of L1
-    std::optional<uint64_t> region_size;   // of L1_SMALL or TRACE, as the runtime's setting has it
+    WaysOut ways;  // if it does not fit
 
     // The bytes that it takes on each device.
     uint64_t reserved() const { return allocator::multiply_or_most(needed, bank.banks); }

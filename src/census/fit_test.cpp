@@ -93,21 +93,21 @@ TEST_F(FitOfOneProcess, SaysWhatIsMissingAndWhatToFree) {
     EXPECT_EQ(fit.verdict, FitVerdict::fragmented);
     EXPECT_EQ(fit.short_by, 512u);
     EXPECT_EQ(fit.largest_free, 512u);
-    EXPECT_TRUE(fit.fits_after_compaction);
-    ASSERT_THAT(fit.to_free, SizeIs(2));
-    EXPECT_EQ(fit.to_free[0].bytes, 256u);
-    EXPECT_EQ(fit.to_free[0].address, 3072u - 1024);
-    ASSERT_THAT(fit.to_free[0].blocks, SizeIs(1));
-    EXPECT_EQ(fit.to_free[0].blocks[0].name, "decoder.1");
-    EXPECT_EQ(fit.to_free[0].blocks[0].address, 2560u);
-    EXPECT_EQ(fit.to_free[1].blocks[0].name, "decoder.0");
-    EXPECT_EQ(fit.dram_address, 4096u);
-    EXPECT_EQ(fit.region_size, std::nullopt);
+    EXPECT_TRUE(fit.ways.fits_after_compaction);
+    ASSERT_THAT(fit.ways.to_free, SizeIs(2));
+    EXPECT_EQ(fit.ways.to_free[0].bytes, 256u);
+    EXPECT_EQ(fit.ways.to_free[0].address, 3072u - 1024);
+    ASSERT_THAT(fit.ways.to_free[0].blocks, SizeIs(1));
+    EXPECT_EQ(fit.ways.to_free[0].blocks[0].name, "decoder.1");
+    EXPECT_EQ(fit.ways.to_free[0].blocks[0].address, 2560u);
+    EXPECT_EQ(fit.ways.to_free[1].blocks[0].name, "decoder.0");
+    EXPECT_EQ(fit.ways.dram_address, 4096u);
+    EXPECT_EQ(fit.ways.region_size, std::nullopt);
     EXPECT_EQ(one({.device = "0", .kind = Kind::l1, .size = 8 * 1300, .page_size = 1300}).verdict,
               FitVerdict::not_enough);
     const AllocatorFit big = one({.device = "0", .kind = Kind::l1, .size = 8 * 2100, .page_size = 2100});
     EXPECT_EQ(big.verdict, FitVerdict::too_big);
-    EXPECT_THAT(big.to_free, IsEmpty());
+    EXPECT_THAT(big.ways.to_free, IsEmpty());
 }
 
 TEST_F(FitOfOneProcess, NamesOtherRequestsThatWouldFit) {
@@ -115,20 +115,20 @@ TEST_F(FitOfOneProcess, NamesOtherRequestsThatWouldFit) {
     const AllocatorFit sharded =
         one({.device = "0", .kind = Kind::l1, .size = 2048, .page_size = 256, .cores = 2});
     EXPECT_EQ(sharded.needed, 1024u);
-    EXPECT_EQ(sharded.with_cores, 4u) << "two pages of 256 on each";
-    EXPECT_EQ(sharded.with_page, std::nullopt);
+    EXPECT_EQ(sharded.ways.with_cores, 4u) << "two pages of 256 on each";
+    EXPECT_EQ(sharded.ways.with_page, std::nullopt);
     const AllocatorFit pages = one({.device = "0", .kind = Kind::l1, .size = 4096, .page_size = 2048});
-    EXPECT_EQ(pages.with_page, 512u);
-    EXPECT_EQ(pages.with_cores, std::nullopt);
+    EXPECT_EQ(pages.ways.with_page, 512u);
+    EXPECT_EQ(pages.ways.with_cores, std::nullopt);
     EXPECT_EQ(one({.device = "0", .kind = Kind::l1, .size = 900, .page_size = 100, .cores = 9}).verdict,
               FitVerdict::too_many_cores);
     const AllocatorFit small =
         one({.device = "0", .kind = Kind::l1_small, .size = 300, .page_size = 300, .cores = 1});
     EXPECT_EQ(small.verdict, FitVerdict::too_big);
-    EXPECT_EQ(small.region_size, 320u);
+    EXPECT_EQ(small.ways.region_size, 320u);
     const AllocatorFit trace = one({.device = "0", .kind = Kind::trace, .size = 100, .page_size = 64});
     EXPECT_EQ(trace.verdict, FitVerdict::too_big) << "there is no trace region";
-    EXPECT_EQ(trace.region_size, 4u * 8192) << "of all banks together";
+    EXPECT_EQ(trace.ways.region_size, 4u * 8192) << "of all banks together";
 }
 
 TEST_F(FitOfOneProcess, WarnsOfCircularBuffersAboveTheAddress) {

@@ -18,7 +18,7 @@ std::optional<uint64_t> largest_free_block(const std::vector<Block>& by_address,
     uint64_t free_from = bank.base;
     uint64_t largest = 0;
     for (const Block& block : by_address) {
-        const uint64_t in_bank = block.reserved / bank.banks + (block.reserved % bank.banks != 0 ? 1 : 0);
+        const uint64_t in_bank = in_one_bank(block.reserved, bank);
         if (block.address < bank.base || block.address > end || in_bank > end - block.address) {
             return std::nullopt;
         }

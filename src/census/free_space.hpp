@@ -23,6 +23,11 @@ struct Bank {
     bool operator==(const Bank&) const = default;
 };
 
+// The bytes of an allocation in one bank, from those in all banks. If the bank is not known, all of them.
+inline uint64_t in_one_bank(uint64_t reserved, const Bank& bank) {
+    return bank.is_known() ? reserved / bank.banks + (reserved % bank.banks != 0 ? 1 : 0) : reserved;
+}
+
 // The largest free block of a bank, given its live blocks by address. Empty if the bank is not known, or if the
 // blocks do not fit into it: then the allocator follows other rules.
 std::optional<uint64_t> largest_free_block(const std::vector<Block>& by_address, const Bank& bank);

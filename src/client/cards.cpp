@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 
 #include "base/time.hpp"
+#include "client/card_selection.hpp"
 #include "client/clock.hpp"
 #include "client/segment_file.hpp"
 
@@ -26,80 +27,6 @@ using segment::SlotRef;
 using segment::Word;
 
 namespace {
-
-// One live allocation of the bank, in few bytes: there may be very many, and each page costs a fault.
-struct CardEntry {
-    uint64_t address;
-    uint64_t bytes_and_slot;
-
-    // In one bank; of a circular buffer on one core.
-    uint64_t bytes() const { return bytes_and_slot >> kSlotBits; }
-    uint32_t slot() const { return static_cast<uint32_t>(bytes_and_slot & (segment::kMaxSlots - 1)); }
-
-    static constexpr unsigned kSlotBits = 24;
-};
-static_assert(segment::kMaxSlots == 1u << CardEntry::kSlotBits &&
-              segment::kSizeBits + CardEntry::kSlotBits <= 64);
-
-// The largest values that were offered, each with a number, as a heap whose root is the smallest of them.
-template <uint32_t kCapacity>
-struct Largest {
-    uint64_t values[kCapacity];
-    uint32_t indexes[kCapacity];
-    uint32_t size;
-
-    void swap(uint32_t a, uint32_t b) {
-        const uint64_t value = values[a];
-        const uint32_t index = indexes[a];
-        values[a] = values[b];
-        indexes[a] = indexes[b];
-        values[b] = value;
-        indexes[b] = index;
-    }
-
-    // From now on no heap any more.
-    template <class Before>
-    void sort(const Before& before) {
-        for (uint32_t i = 1; i < size; ++i) {
-            for (uint32_t at = i; at != 0 && before(at, at - 1); --at) {
-                swap(at, at - 1);
-            }
-        }
-    }
-
-    void offer(uint64_t value, uint32_t index) {
-        if (size < kCapacity) {
-            uint32_t at = size++;
-            values[at] = value;
-            indexes[at] = index;
-            for (; at != 0 && values[at] < values[(at - 1) / 2]; at = (at - 1) / 2) {
-                swap(at, (at - 1) / 2);
-            }
-        } else if (value > values[0]) {
-            values[0] = value;
-            indexes[0] = index;
-            sink();
-        }
-    }
-
-private:
-    void sink() {
-        for (uint32_t at = 0;;) {
-            uint32_t least = at;
-            for (uint32_t child = 2 * at + 1; child <= 2 * at + 2 && child < size; ++child) {
-                least = values[child] < values[least] ? child : least;
-            }
-            if (least == at) {
-                return;
-            }
-            swap(at, least);
-            at = least;
-        }
-    }
-};
-
-constexpr uint32_t kDigitBits = 11;
-constexpr uint32_t kDigits = 1u << kDigitBits;
 
 // Private memory for the length of one card. Pages that are not touched cost nothing.
 struct CardScratch {
@@ -136,7 +63,7 @@ public:
         if (!find_blocks()) {
             return NoCard::too_many;
         }
-        sort_by_address();
+        entries_ = sort_by_address(entries_, spare_, count_, scratch_->digit_counts);
         find_gaps();
         choose_blocks();
         return NoCard::not_written;
@@ -290,40 +217,6 @@ private:
         return true;
     }
 
-    // By digits of kDigitBits, from the lowest bit in which two addresses differ. Stable: after sorting, equal addresses are
-    // in the order of their slots.
-    void sort_by_address() {
-        uint64_t differing = 0;
-        for (uint32_t i = 1; i < count_; ++i) {
-            differing |= entries_[i].address ^ entries_[0].address;
-        }
-        uint32_t* counts = scratch_->digit_counts;
-        while (differing != 0) {
-            const auto shift = static_cast<uint32_t>(__builtin_ctzll(differing));
-            const auto digit = [shift](const CardEntry& entry) {
-                return entry.address >> shift & (kDigits - 1);
-            };
-            memset(counts, 0, sizeof scratch_->digit_counts);
-            for (uint32_t i = 0; i < count_; ++i) {
-                ++counts[digit(entries_[i])];
-            }
-            uint32_t before = 0;
-            for (uint32_t i = 0; i < kDigits; ++i) {
-                const uint32_t here = counts[i];
-                counts[i] = before;
-                before += here;
-            }
-            for (uint32_t i = 0; i < count_; ++i) {
-                spare_[counts[digit(entries_[i])]++] = entries_[i];
-            }
-            CardEntry* const sorted = spare_;
-            spare_ = entries_;
-            entries_ = sorted;
-            const uint32_t next = shift + kDigitBits;
-            differing = next >= 64 ? 0 : differing >> next << next;
-        }
-    }
-
     // Calls take(start, bytes, index of the block behind it) for each free block of the bank.
     template <class Take>
     void for_each_gap(const Take& take) const {
@@ -351,7 +244,7 @@ private:
         auto& widest = scratch_->widest;
         for_each_gap([&](uint64_t, uint64_t bytes, uint32_t next) { widest.offer(bytes, next); });
         // By address, which is the order of the blocks behind them.
-        widest.sort([&](uint32_t a, uint32_t b) { return widest.indexes[a] < widest.indexes[b]; });
+        widest.finish([&](uint32_t a, uint32_t b) { return widest.indexes[a] < widest.indexes[b]; });
         uint32_t listed = 0;
         for_each_gap([&](uint64_t start, uint64_t bytes, uint32_t next) {
             if (listed < widest.size && widest.indexes[listed] == next) {
@@ -378,6 +271,8 @@ private:
             }
             return;
         }
+        scratch_->largest.finish();
+        scratch_->youngest.finish();
         const auto& widest = scratch_->widest;
         for (uint32_t i = 0; i < widest.size; ++i) {
             const uint32_t next = widest.indexes[i];
@@ -432,7 +327,7 @@ private:
                 used += sums[name].used;
             }
         }
-        largest.sort([&](uint32_t a, uint32_t b) { return largest.values[a] > largest.values[b]; });
+        largest.finish([&](uint32_t a, uint32_t b) { return largest.values[a] > largest.values[b]; });
         head.sums = largest.size;
         for (uint32_t i = 0; i < largest.size; ++i) {
             CardSum sum = sums[largest.indexes[i]];

@@ -14,6 +14,7 @@
 #include <memory>
 #include <mutex>
 
+#include "base/environment.hpp"
 #include "base/thread_slice.hpp"
 #include "base/time.hpp"
 #include "census/device_ids.hpp"
@@ -26,6 +27,8 @@
 #include "daemon/notify.hpp"
 #include "daemon/runtime_directory.hpp"
 #include "daemon/watch/attacher.hpp"
+#include "daemon/watch/card_keeper.hpp"
+#include "daemon/watch/card_store.hpp"
 #include "daemon/watch/history_thread.hpp"
 #include "daemon/watch/host_poller.hpp"
 #include "view/questions/self.hpp"
@@ -60,6 +63,11 @@ uint64_t private_bytes() {
     return (resident - std::min(resident, shared)) * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
 }
 
+// Such a daemon may be one of several.
+bool is_runtime_chosen(const DaemonOptions& options) {
+    return !options.runtime_dir.empty() || base::environment("TTMEM_RUNTIME_DIR") != nullptr;
+}
+
 class Daemon {
 public:
     Daemon(const DaemonOptions& options, RuntimeDirectory directory, AccessRules rules)
@@ -68,6 +76,8 @@ public:
           log_writer_(STDOUT_FILENO),
           event_log_(log_writer_, options.quiet ? EventLogLevel::off : options.log_events),
           post_mortems_(options.post_mortems),
+          cards_(state_directory(directory_.path(), is_runtime_chosen(options)), {},
+                 [this](const std::string& note) { event_log_.write_note(note); }),
           history_thread_(history_executor_.get_executor(), history_, process_table_, event_log_),
           attacher_(loop_, scanner_.get_executor(), process_table_, budgets_, callbacks()),
           classic_wire_({loop_, workers_, *budgets_, process_table_, log_writer_, refusals_,
@@ -81,7 +91,8 @@ public:
                          !options.quiet}),
           api_({loop_,
                 post_task(),
-                {process_table_, history_, post_mortems_, [this](view::SelfView& self) { describe(self); }},
+                {process_table_, history_, post_mortems_, cards_,
+                 [this](view::SelfView& self) { describe(self); }},
                 std::move(rules),
                 TTMEM_VERSION,
                 started_ns_}),
@@ -107,6 +118,7 @@ public:
             }
         });
         host_poller_.start();
+        card_keeper_.start();
         history_thread_.start();
         attacher_.start();
         log_line("ttmemd " TTMEM_VERSION " is ready in " + directory_.path().string() + where_);
@@ -169,6 +181,7 @@ private:
                 classic_wire_.ended(member.number);
                 census::Process process = member.process;
                 process.state = census::ProcessState::dead;
+                card_keeper_.process_ended(process);
                 post_mortems_.add({std::move(process), view::read_here().time_ns, ending, std::move(handle)});
                 history_thread_.process_ended(member.number);
             },
@@ -229,6 +242,7 @@ private:
         notifier_.stopping();
         classic_wire_.stop();
         attacher_.stop();
+        card_keeper_.stop();
         host_poller_.stop();
         api_.stop();
         server_.stop();
@@ -286,6 +300,8 @@ private:
     ProcessTable process_table_{budgets_};
     HostPoller host_poller_{process_table_};
     PostMortems post_mortems_;
+    CardStore cards_;
+    CardKeeper card_keeper_{process_table_, cards_};
     history::EventHistory history_{process_table_.device_ids()};
     HistoryThread history_thread_;
     Attacher attacher_;

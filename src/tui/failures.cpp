@@ -78,6 +78,20 @@ void draw_why(const view::WhyView& view, const Model& model, const Ui& ui, Canva
     }
 }
 
+// The card of one failure, with the map.
+void draw_card(const view::WhyView& view, const UiLocation::OpenCard& open, const Ui& ui, Canvas& canvas,
+               const Area& area) {
+    for (const census::FailureFigures& failure : view.failures.failures) {
+        if (failure.pid == open.pid && failure.card && failure.card->number == open.number) {
+            return put_scrolled(
+                canvas, area,
+                view::card_text(failure, fmt::format("Card {}", open.number), style_for(canvas, area)),
+                ui.scroll);
+        }
+    }
+    put_note(canvas, area, "This card is no longer kept.");
+}
+
 }  // namespace
 
 void draw_failures(const Model& model, const Ui& ui, Canvas& canvas, const Area& area) {
@@ -90,6 +104,9 @@ void draw_failures(const Model& model, const Ui& ui, Canvas& canvas, const Area&
     }
     if (const auto* list = model.answer<view::PostMortemListView>(); list != nullptr && ui.post_mortems) {
         return draw_post_mortems(*list, model, ui, canvas, area);
+    }
+    if (const auto* why = model.answer<view::WhyView>(); why != nullptr && ui.open_card && !ui.post_mortems) {
+        return draw_card(*why, *ui.open_card, ui, canvas, area);
     }
     if (const auto* why = model.answer<view::WhyView>(); why != nullptr && !ui.post_mortems) {
         return draw_why(*why, model, ui, canvas, area);

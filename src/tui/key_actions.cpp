@@ -187,8 +187,14 @@ void open_event(const Model& model, Ui& ui, const view::EventView& event) {
     open_place(ui, device_of(model, ui, event.devices), {event.pid, *event.kind, {}, *event.address});
 }
 
-// The names that hold the memory which the failed allocation needed.
+// The card of a failure, else the names that now hold the memory which the failed allocation needed.
 void open_failure(const Model& model, Ui& ui, const census::FailureFigures& failure) {
+    if (failure.card) {
+        ui.back.push_back(ui);
+        ui.open_card = UiLocation::OpenCard{failure.pid, failure.card->number};
+        ui.scroll = 0;
+        return;
+    }
     enter(ui, Screen::allocations);
     ui.pid.reset();
     ui.growth = false;
@@ -310,7 +316,7 @@ AppRequest move_selection(const KeyPress& press) {
     const Model& model = press.model;
     Ui& ui = press.ui;
     const size_t count = row_count(model, ui);
-    if (ui.open_post_mortem && ui.screen == Screen::failures) {
+    if (ui.has_open_text() && ui.screen == Screen::failures) {
         ui.scroll = moved(ui.scroll, step_of(press), kMaxScroll);
     }
     if (count == 0) {
@@ -603,6 +609,7 @@ AppRequest toggle_pause(const KeyPress& press) {
 AppRequest toggle_post_mortems(const KeyPress& press) {
     press.ui.post_mortems = !press.ui.post_mortems;
     press.ui.open_post_mortem.reset();
+    press.ui.open_card.reset();
     go_to_top(press.ui);
     return AppRequest::none;
 }

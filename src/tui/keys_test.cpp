@@ -71,6 +71,24 @@ TEST_F(Keys, EnterOpensTheNewestOfEqualPostMortems) {
     EXPECT_EQ(ui.open_post_mortem, 4900u);
 }
 
+TEST_F(Keys, EnterOpensTheCardOfAFailureAndEscapeClosesIt) {
+    view::WhyView why = a_why();
+    why.failures.failures[1].card = view::card_of_clash();
+    press(U'7');
+    model.take({query_of(model, ui, 20), why, ""});
+    press(Key::down);
+    press(Key::enter);
+    EXPECT_EQ(ui.screen, Screen::failures);
+    ASSERT_TRUE(ui.open_card);
+    EXPECT_EQ(ui.open_card->pid, 4711u);
+    EXPECT_EQ(ui.open_card->number, 1u);
+    press(Key::down);
+    EXPECT_EQ(ui.scroll, 1u) << "the text of the card";
+    press(Key::escape);
+    EXPECT_FALSE(ui.open_card);
+    EXPECT_EQ(ui.screen, Screen::failures);
+}
+
 TEST_F(Keys, TabAndDCycleThroughTheDevices) {
     for (uint32_t id = 1; id < 8; ++id) {
         press(id % 2 == 0 ? Key::tab : key_of(U'd'));

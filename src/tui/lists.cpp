@@ -234,7 +234,7 @@ std::vector<std::string> row_keys(const Model& model, const Ui& ui) {
         case Screen::events:
             return keys_of(listed_events(model, ui));
         case Screen::failures:
-            if (ui.open_post_mortem) {
+            if (ui.has_open_text()) {
                 return {};
             }
             return ui.post_mortems ? keys_of(listed_post_mortems(model, ui))

@@ -228,6 +228,17 @@ TEST_F(Screens, FailuresAreShownWithTheHoldersOfTheMemory) {
     expect_golden("failures", model, at(Screen::failures));
 }
 
+TEST_F(Screens, TheCardOfAFailureIsShownWithItsMap) {
+    view::WhyView why = a_why();
+    why.failures.failures[0].card = view::card_of_dram();
+    model.take({{}, why, ""});
+    ui.open_card = UiLocation::OpenCard{4711, 3};
+    expect_golden("failure_card", model, at(Screen::failures));
+    ui.open_card->number = 99;
+    EXPECT_THAT(text_of(draw(model, at(Screen::failures), {24, 80}, Glyphs::utf8)),
+                HasSubstr("This card is no longer kept."));
+}
+
 TEST_F(Screens, PostMortemsAreListedWithOneSelected) {
     model.take({{}, view::several_post_mortems(), ""});
     ui.post_mortems = true;

@@ -109,10 +109,10 @@ ScreenQuery query_of(const Model& model, const Ui& ui, int rows) {
             if (const auto without = device_without_past(model, ui, ui.all_devices)) {
                 return DevicePastQuery{*without};
             }
-            return view::FailureQuery{.limit = kMostFailures};  // for the marks
+            return view::FailureQuery{.brief = true, .limit = kMostFailures};  // for the marks
         case Screen::failures:
             if (!ui.post_mortems) {
-                return view::FailureQuery{.device = filter, .limit = kMostFailures};
+                return view::FailureQuery{.device = filter, .brief = true, .limit = kMostFailures};
             }
             if (ui.open_post_mortem) {
                 return view::PostMortemQuery{.pid = *ui.open_post_mortem, .limit = kMostFailures};

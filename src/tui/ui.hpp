@@ -75,6 +75,14 @@ struct UiLocation {
 
     bool post_mortems = false;                 // instead of failures
     std::optional<uint32_t> open_post_mortem;  // the pid of the one that is shown
+    struct OpenCard {
+        uint32_t pid = 0;
+        uint64_t number = 0;
+    };
+    std::optional<OpenCard> open_card;  // the card of a failure that is shown
+
+    // A text that scrolls, instead of a list.
+    bool has_open_text() const { return open_post_mortem || open_card; }
 
     bool is_reverse() const { return reverse[static_cast<size_t>(screen)]; }
     std::string& filter() { return filters[static_cast<size_t>(screen)]; }

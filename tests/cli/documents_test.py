@@ -21,7 +21,8 @@ DOCUMENTS = {"status, ps, monitor": [("status", "one_device"), ("status", "with_
              "allocations": [("allocations", "several"), ("groups", "by_device"), ("groups", "by_thread")],
              "programs": [("programs", "several")], "map": [("map", "dram"), ("map", "l1")], "cores": [("cores", "some")],
              "fit": [("fit", "fits"), ("fit", "refused"), ("fit", "undecided")],
-             "peak": [("peak", "two"), ("peak", "records_lost")], "why": [("why", "some"), ("failures", "several")],
+             "peak": [("peak", "two"), ("peak", "records_lost")],
+             "why": [("why", "some"), ("why_cards", "cards"), ("failures", "several")],
              "post-mortem": [("post_mortems", "several"), ("post_mortem", "python3")], "history": [("history", "some")],
              "events": [("events", "some")], "self": [("self", "some")]}
 

@@ -32,6 +32,22 @@ def report_of(*arguments: str) -> tuple[subprocess.CompletedProcess, dict]:
         return done, json.load(report)
 
 
+class Cards(unittest.TestCase):
+    def test_the_card_of_an_observed_failure_has_the_request_and_the_blocks(self):
+        _, report = report_of("--", SIMULATOR, "fragmentation")
+        card = report["failures"][0]["card"]
+        self.assertEqual(card["request"]["banks"], card["bank"]["banks"])
+        self.assertIsNotNone(card["request"]["page"])
+        self.assertEqual(sum(block["bytes"] for block in card["blocks"] if block["is_free"]), card["bank"]["free"])
+
+    def test_the_card_of_an_observed_clash_has_the_program_and_the_buffer_in_the_way(self):
+        _, report = report_of("--", SIMULATOR, "cb-clash")
+        failure = report["failures"][0]
+        program = failure["card"]["clash"]
+        self.assertEqual(max(block["address"] + block["bytes"] for block in program["buffers"]), failure["cb_end"])
+        self.assertEqual(program["blocker"]["address"], failure["lowest_buffer"])
+
+
 class Assertions(unittest.TestCase):
     def test_with_fail_on_leak_a_leak_exits_with_97_and_names_its_layer(self):
         for command in ([SIMULATOR, "leak"], [*PYTHON_SCENARIO, "leak"]):

@@ -8,6 +8,7 @@ namespace {
 
 struct WhyOptions : CommonOptions {
     census::FailureQuery query{.limit = 10};
+    bool shows_fixes = false;
 };
 
 void declare_why_options(CLI::App& command, WhyOptions& options) {
@@ -26,11 +27,15 @@ void declare_why_options(CLI::App& command, WhyOptions& options) {
             "Only out_of_memory, cb_clash or unknown_free")
         ->check(check_choice({"out_of_memory", "cb_clash", "unknown_free"}))
         ->type_name("TYPE");
+    command.add_flag("--fix", options.shows_fixes, "What would have made the requests fit");
     add_limit(command, options.query.limit);
 }
 
 int show_why(const WhyOptions& options) {
-    return show(access::ask<view::Failures>(options.query, options.mode), options, view::why_text);
+    census::FailureQuery query = options.query;
+    query.brief = !options.json;  // people see the part of the map that matters
+    return show(access::ask<view::Failures>(query, options.mode), options,
+                options.shows_fixes ? view::fixes_text : view::why_text);
 }
 
 }  // namespace
@@ -42,9 +47,13 @@ void add_why(CLI::App& app, Action& chosen) {
         ->footer(
             "Verdicts: too big (more than a bank has), not enough (more than is free),\n"
             "fragmented (enough is free, but not in one block), clash (circular buffers\n"
-            "reach into L1 buffers). SHORT/BANK is what was missing in each bank. A process\n"
-            "keeps the first and last few failures of each type.\n\n"
-            "Example:\n  ttmem why --device 0");
+            "reach into L1 buffers). SHORT/BANK is what was missing in each bank: of the\n"
+            "bank, of the free memory or of the largest block, by the verdict; of a clash\n"
+            "the overlap. A process keeps the first and last few failures of each type.\n"
+            "A card is what the bank held when the request failed. --fix lists what to free\n"
+            "or move, other requests and settings; each was tried with the allocator's\n"
+            "rules, and the request then fits.\n\n"
+            "Example:\n  ttmem why --device 0\n  ttmem why --fix");
 }
 
 }  // namespace ttmem::cli

@@ -69,7 +69,7 @@ struct ApiTest : testing::Test {
         api.emplace(ApiDependencies{
             loop,
             [this](User, FairWorkers::Task task) { boost::asio::post(loop, std::move(task)); },
-            {process_table, history, post_mortems, [](view::SelfView&) {}},
+            {process_table, history, post_mortems, cards, [](view::SelfView&) {}},
             AccessRules{},
             "1.2.3",
             0});
@@ -116,6 +116,7 @@ struct ApiTest : testing::Test {
     census::TestSegment segment;
     ProcessTable process_table;
     PostMortems post_mortems;
+    CardStore cards{{}, {}};
     boost::asio::io_context loop;
     boost::asio::thread_pool thread{1};
     history::EventHistory history{process_table.device_ids()};

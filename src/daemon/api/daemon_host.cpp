@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/api/daemon_host.hpp"
 
+#include <set>
+#include <tuple>
 #include <utility>
 
 #include "daemon/watch/history_views.hpp"
@@ -65,6 +67,21 @@ base::Expected<view::SelfView> DaemonHost::self() const {
     describe(dependencies_.history, self);
     dependencies_.describe_self(self);
     return self;
+}
+
+// A living process has its cards itself.
+view::KeptCards DaemonHost::kept_cards(uint64_t limit, uint64_t most_blocks) const {
+    std::set<std::pair<uint32_t, uint64_t>> living;
+    for (const census::Process& process : dependencies_.process_table.census().processes) {
+        living.emplace(process.identity.pid, process.identity.start_time);
+    }
+    const CardStore& store = dependencies_.cards;
+    CardStore::Page page = store.read(
+        [&](uint32_t uid, const CardStore::CardKey& key) {
+            return permissions_.may_see(uid) && living.count({std::get<0>(key), std::get<1>(key)}) == 0;
+        },
+        limit, most_blocks);
+    return {std::move(page.newest_first), page.total, store.lost(), store.problem()};
 }
 
 }  // namespace ttmem::daemon

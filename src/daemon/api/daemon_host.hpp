@@ -7,6 +7,7 @@
 
 #include "daemon/api/permissions.hpp"
 #include "daemon/budgets.hpp"
+#include "daemon/watch/card_store.hpp"
 #include "daemon/watch/post_mortems.hpp"
 #include "daemon/watch/process_table.hpp"
 #include "history/event_history.hpp"
@@ -18,6 +19,7 @@ struct HostDependencies {
     const ProcessTable& process_table;
     history::EventHistory& history;
     const PostMortems& post_mortems;
+    const CardStore& cards;
     std::function<void(view::SelfView&)> describe_self;  // what only the program knows; called on a worker
 };
 
@@ -38,6 +40,7 @@ public:
     base::Expected<view::EventsView> events(const view::EventQuery& query) const override;
     base::Expected<view::HistoryView> history(const view::HistoryQuery& query) const override;
     base::Expected<view::SelfView> self() const override;
+    view::KeptCards kept_cards(uint64_t limit, uint64_t most_blocks) const override;
     const history::NameSamples* name_samples() const override {
         return &dependencies_.history.name_samples();
     }

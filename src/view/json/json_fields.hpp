@@ -11,6 +11,7 @@
 #include "census/figures.hpp"
 #include "census/groups.hpp"
 #include "view/json/json_io.hpp"
+#include "view/json/ways_fields.hpp"
 #include "view/model/hidden.hpp"
 #include "view/model/origin.hpp"
 
@@ -156,6 +157,90 @@ void fields(auto& io, Like<census::Blocker> auto& blocker) {
     io.unless_empty("name", blocker.name, "its full name");
 }
 
+void fields(auto& io, Like<census::MapBlock> auto& block) {
+    io("address", block.address, "where it begins");
+    io("bytes", block.bytes, "its length in one bank");
+    io("is_free", block.is_free, "true: a free block, whose further fields are null");
+    io("circular_buffers", block.circular_buffers,
+       "in a map of L1: number of circular buffers that occupy the block; owner, age and name are those of "
+       "the "
+       "one that ends highest");
+    io("requested", block.requested,
+       "requested bytes, in all banks; of a circular buffer: on one core; null: free, or circular buffers");
+    io("used", block.used,
+       "reserved bytes, in all banks; of a circular buffer: on all its cores; null: free, or circular "
+       "buffers");
+    io("owner", block.owner, "the runtime's id of the buffer or program; null: free");
+    io("age_ns", block.age_ns, "how long it has been live; null: free");
+    io("name", block.name, "its full name; null: free, or it has none");
+}
+
+void fields(auto& io, Like<census::CardRequest> auto& request) {
+    io("requested", request.requested, "requested bytes, on one device; of a clash on one core");
+    io("needed", request.needed, "bytes needed per bank");
+    io("page", request.page, "bytes of a page; null: not reported");
+    io("banks", request.banks, "banks over which the pages were to be spread; null: not reported");
+    io("alignment", request.alignment, "alignment of a page in its bank");
+    io("direction", request.direction, "where the search began; null: not reported");
+}
+
+void fields(auto& io, Like<census::CardBank> auto& bank) {
+    io("kind", bank.kind, "the kind of memory; of a clash: l1");
+    bool is_known = bank.bank.is_known();
+    io.unless_unknown("base", bank.bank.base, is_known, "its first address; null: not reported");
+    io.unless_unknown("size", bank.bank.size, is_known, "its bytes");
+    io.unless_unknown("banks", bank.bank.banks, is_known, "number of such banks");
+    io("used", bank.used, "bytes in one bank that its allocations took, without circular buffers");
+    io("free", bank.free, "free bytes in one bank, as the allocator said");
+    io("largest_free", bank.largest_free, "largest free block in one bank");
+    io("allocation_count", bank.allocations, "live allocations in it, also those that the card lacks");
+}
+
+void fields(auto& io, Like<census::CardHolder> auto& holder) {
+    io.unless_empty("name", holder.name, "the full name; null: it has none");
+    io("used", holder.used, "reserved bytes, in all banks of a device");
+    io("count", holder.count, "allocations");
+}
+
+void fields(auto& io, Like<census::CardProgram> auto& program) {
+    io.unless_empty("name", program.name, "of its highest circular buffer");
+    io("core", program.core, "the core on which they clash");
+    io("buffers", program.circular_buffers, "its circular buffers on that core, by address");
+    io("cores", program.cores, "all cores where its circular buffers reach into L1 buffers");
+    io("blocker", program.blocker, "the buffer in the way; null: not known");
+}
+
+void fields(auto& io, Like<census::CardEvent> auto& event) {
+    io("what", event.type, "what happened");
+    io("age_ns", event.age_ns, "how long before the failure");
+    io("kind", event.kind, "the kind of memory");
+    io("address", event.address, "address in each bank");
+    io("requested", event.requested, "requested bytes, per device");
+    io.unless_empty("name", event.name, "the full name");
+}
+
+void fields(auto& io, Like<census::FailureCard> auto& card) {
+    io.title("Card");
+    io("number", card.number, "its number among the cards of the process");
+    io("complete", card.is_complete,
+       "false: the bank had more than 4,096 allocations, and the card has the blocks around the largest free "
+       "ones, the largest and the youngest");
+    io("request", card.request, "what was asked for");
+    io("bank", card.bank, "the bank of the allocator that refused");
+    io("clash", card.program, "of a clash: the program and the buffer in the way");
+    io("holders", card.holders, "the five names that held most");
+    io("youngest", card.youngest, "the five youngest allocations; ages are relative to the failure");
+    io("around", card.around, "the map around the largest free block, or around the buffer in the way");
+    io("events", card.events, "the last 100 events of that thread before the failure, the oldest first");
+    io("fix", card.fix,
+       "what would have made the request fit, each tried with the allocator's rules; rests on part of the "
+       "map if "
+       "`complete` is false; null: see `no_fix`");
+    io.unless_empty("no_fix", card.no_fix, "why nothing can be proposed");
+    io("blocks_left_out", card.blocks_left_out, "blocks that are not listed");
+    io("blocks", card.blocks, "by address, with the free ones; of circular buffers those on the core");
+}
+
 void fields(auto& io, Like<census::FailureFigures> auto& failure) {
     io.title("Failure");
     io("pid", failure.pid, "the process");
@@ -172,7 +257,11 @@ void fields(auto& io, Like<census::FailureFigures> auto& failure) {
     io("needed", failure.needed, "bytes needed per bank, rounded as the allocator does");
     io("free", failure.free, "free bytes per bank");
     io("largest_free", failure.largest_free, "largest free block per bank");
-    io("missing", failure.missing, "bytes short: `needed` less `largest_free`, or the overlap of a clash");
+    io("missing", failure.missing,
+       "bytes that the largest free block lacks: `needed` less `largest_free`; or the overlap of a clash");
+    io("short_by", failure.short_by,
+       "missing bytes per bank: of the bank (`too big`), of the free memory (`not enough`) or of the largest "
+       "block (`fragmented`); or the overlap of a clash");
     io("cb_end", failure.cb_end, "clash: the address where circular buffers end");
     io("lowest_buffer", failure.lowest_buffer, "clash: the address of the lowest L1 buffer");
     io("l1_end", failure.l1_end, "clash without a buffer: the address where L1 ends");
@@ -181,6 +270,9 @@ void fields(auto& io, Like<census::FailureFigures> auto& failure) {
     io("blocker", failure.blocker, "clash: the allocation in the way, as it was then");
     io("address", failure.address, "unknown free: the address that was freed");
     io("logical_device", failure.logical_device, "unknown free: the device, as the process calls it");
+    io("no_card", failure.no_card,
+       "why there is no card; null: there is one, it is not kept any more, or this type has none");
+    io("card", failure.card, "what the bank held at that moment");
 }
 
 void fields(auto& io, Like<census::FailureCounts> auto& counts) {

@@ -48,6 +48,7 @@ TEST(Json, AnswersAreReadBackToo) {
     }
     expect_read_back(several_programs());
     expect_read_back(several_failures());
+    expect_read_back(why_with_cards());
     expect_read_back(several_post_mortems());
     expect_read_back(post_mortem());
     expect_read_back(post_mortem_with_nothing());

@@ -7,6 +7,7 @@
 
 #include "census/scan_shares.hpp"
 #include "view/json/json_document.hpp"
+#include "view/model/kept_card_fields.hpp"
 #include "view/questions/filters.hpp"
 #include "view/questions/url.hpp"
 
@@ -15,6 +16,7 @@ namespace ttmem::view {
 namespace {
 
 constexpr uint64_t kMostHolders = 5;       // per list: what is in the way is among the largest
+constexpr uint64_t kMostKept = 64;         // cards of processes that have ended
 constexpr size_t kMostHoldersPerUser = 8;  // lists of devices and kinds for the failures of a user
 
 }  // namespace
@@ -23,6 +25,7 @@ void fields(auto& io, Like<FailureQuery> auto& query) {
     io("device", query.device, kDevicesMeaning);
     io("pid", query.pid, "only this process");
     io("type", query.type, "only this type");
+    io("brief", query.brief, "cards without their blocks");
     io.limit("limit", query.limit, "maximum number of failures");
 }
 
@@ -49,6 +52,10 @@ void fields(auto& io, Like<WhyView> auto& view) {
     io.rows("holders", view.holders,
             "the largest holders of each kind of memory that ran out, per device; of the failures of a user, "
             "the last 8 devices and kinds");
+    io("kept_total", view.kept.total, "failures of processes that have ended, whose cards the daemon keeps");
+    io("cards_lost", view.kept.lost, "cards that the daemon could not keep");
+    io.unless_empty("cards_problem", view.kept.problem, "why the last of them was lost");
+    io.rows("kept", view.kept.newest_first, "the last of these failures first, at most 64");
 }
 
 template struct UrlForm<FailureQuery>;
@@ -94,6 +101,28 @@ std::vector<HoldersView> holders_of(const std::vector<census::FailureFigures>& f
     return result;
 }
 
+// Of processes that have ended, by the filters of the query.
+KeptCards kept_cards(const Host& host, const FailureQuery& query, const std::vector<uint32_t>& devices) {
+    const uint64_t limit = query.limit == 0 ? kMostKept : std::min(query.limit, kMostKept);
+    const bool is_filtered = query.device || query.pid || query.type;
+    KeptCards kept =
+        host.kept_cards(is_filtered ? kMostKept : limit, query.brief ? 0 : census::kMostCardBlocks);
+    if (!is_filtered) {
+        return kept;
+    }
+    std::erase_if(kept.newest_first, [&](const KeptCard& card) {
+        const std::vector<uint32_t>& of = card.failure.devices;
+        const bool is_there = !query.device || std::any_of(of.begin(), of.end(), [&](uint32_t id) {
+            return std::find(devices.begin(), devices.end(), id) != devices.end();
+        });
+        return !is_there || (query.pid && card.pid != *query.pid) ||
+               (query.type && card.failure.type != *query.type);
+    });
+    kept.total = kept.newest_first.size();
+    kept.newest_first.resize(std::min<size_t>(kept.newest_first.size(), limit));
+    return kept;
+}
+
 }  // namespace
 
 base::Expected<WhyView> Failures::answer(const Host& host, const FailureQuery& query) {
@@ -117,6 +146,7 @@ base::Expected<WhyView> Failures::answer(const Host& host, const FailureQuery& q
     }
     WhyView view;
     view.holders = holders_of(page->failures, visible->census);
+    view.kept = kept_cards(host, query, visible->devices);
     visible->describe(view.failures, host.origin());
     view.failures.total = page->total;
     view.failures.counts = std::move(page->counts);

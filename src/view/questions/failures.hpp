@@ -8,6 +8,7 @@
 
 #include "census/failures.hpp"
 #include "census/groups.hpp"
+#include "view/model/kept_card.hpp"
 #include "view/model/origin.hpp"
 #include "view/questions/host.hpp"
 #include "view/questions/question.hpp"
@@ -43,6 +44,7 @@ struct HoldersView {
 struct WhyView {
     FailureView failures;
     std::vector<HoldersView> holders;
+    KeptCards kept = {};  // of processes that have ended
 
     bool operator==(const WhyView&) const = default;
 };

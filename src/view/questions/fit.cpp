@@ -94,21 +94,6 @@ void fields(auto& io, Like<FitQuery> auto& query) {
     io("set", query.set, "only allocators of device sets with this name");
 }
 
-void fields(auto& io, Like<census::FitBlock> auto& block) {
-    io("address", block.address, "where it begins");
-    io("bytes", block.bytes, "its length in one bank");
-    io("owner", block.owner, "the runtime's id of the buffer");
-    io("age_ns", block.age_ns, "how long it has been live");
-    io.unless_empty("name", block.name, "its full name; null: it has none");
-}
-
-void fields(auto& io, Like<census::FitRelease> auto& release) {
-    io("count", release.count, "number of neighbouring allocations");
-    io("bytes", release.bytes, "their bytes in one bank");
-    io("address", release.address, "the address that the request gets when they are freed");
-    io("blocks", release.blocks, "the allocations by address, at most the first 16");
-}
-
 void fields(auto& io, Like<census::AllocatorFit> auto& fit) {
     bool is_known = fit.verdict.has_value();
     io("pid", fit.pid, "the process");
@@ -141,18 +126,7 @@ void fields(auto& io, Like<census::AllocatorFit> auto& fit) {
         "short_by", fit.short_by, is_known,
         "missing bytes per bank: of the bank (`too big`), of the free memory (`not enough`) or of "
         "the largest block (`fragmented`)");
-    io("fits_after_compaction", fit.fits_after_compaction,
-       "it does not fit, and enough is free, but not in one block");
-    io("with_cores", fit.with_cores,
-       "the smallest number of cores over which it would fit; null: none, or "
-       "it is interleaved");
-    io("with_page", fit.with_page, "a smaller page size with which it would fit; null: none");
-    io("dram_address", fit.dram_address,
-       "instead of L1, interleaved in DRAM, it would get this address; null: it would not fit, or it fits");
-    io("region_size", fit.region_size,
-       "`l1_small_size` (bytes per bank) or `trace_region_size` (bytes of all banks) that holds what is live "
-       "and the request; null: another kind, or it fits");
-    io("to_free", fit.to_free, "up to three sets of neighbours whose release makes room, the cheapest first");
+    ways_fields(io, fit.ways);
 }
 
 void fields(auto& io, Like<FitView> auto& view) {

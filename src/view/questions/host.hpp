@@ -13,6 +13,7 @@
 #include "census/figures.hpp"
 #include "census/post_mortem.hpp"
 #include "view/model/hidden.hpp"
+#include "view/model/kept_card.hpp"
 #include "view/model/origin.hpp"
 
 namespace ttmem::history {
@@ -82,6 +83,8 @@ public:
     virtual base::Expected<EventsView> events(const EventQuery& query) const;
     virtual base::Expected<HistoryView> history(const HistoryQuery& query) const;
     virtual base::Expected<SelfView> self() const;
+    // Cards of processes that have ended, at most `limit`, with at most `most_blocks` blocks together. None without a daemon.
+    virtual KeptCards kept_cards(uint64_t /*limit*/, uint64_t /*most_blocks*/) const { return {}; }
     // Null without a daemon. Lives as long as the host.
     virtual const history::NameSamples* name_samples() const { return nullptr; }
 };

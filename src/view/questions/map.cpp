@@ -15,24 +15,6 @@ void fields(auto& io, Like<MapQuery> auto& query) {
     io.limit("limit", query.limit, "maximum number of live blocks per map, and of programs");
 }
 
-void fields(auto& io, Like<census::MapBlock> auto& block) {
-    io("address", block.address, "where it begins");
-    io("bytes", block.bytes, "its length in one bank");
-    io("is_free", block.is_free, "true: a free block, whose further fields are null");
-    io("circular_buffers", block.circular_buffers,
-       "in a map of L1: number of circular buffers that occupy the block; owner, age and name are those of "
-       "the "
-       "one that ends highest");
-    io("requested", block.requested,
-       "requested bytes, in all banks; of a circular buffer: on one core; null: free, or circular buffers");
-    io("used", block.used,
-       "reserved bytes, in all banks; of a circular buffer: on all its cores; null: free, or circular "
-       "buffers");
-    io("owner", block.owner, "the runtime's id of the buffer or program; null: free");
-    io("age_ns", block.age_ns, "how long it has been live; null: free");
-    io("name", block.name, "its full name; null: free, or it has none");
-}
-
 void fields(auto& io, Like<census::CoreProgram> auto& program) {
     io("program", program.program, "the runtime's id; null: not reported");
     io.unless_empty("name", program.name, "of its highest circular buffer");

@@ -229,6 +229,22 @@ inline WhyView some_why() {
     return view;
 }
 
+// The first two failures have cards, the third has none, and a process that has ended has one on disk.
+inline WhyView why_with_cards() {
+    WhyView view = some_why();
+    view.failures.failures[0].card = card_of_dram();
+    view.failures.failures[1].card = card_of_clash();
+    census::FailureFigures third = out_of_memory();
+    third.no_card = census::NoCard::too_soon;
+    third.kind = Kind::l1;
+    view.failures.failures.push_back(third);
+    view.kept.total = 3;
+    view.kept.lost = 2;
+    view.kept.problem = "/var/lib/ttmem/cards: No space left on device";
+    view.kept.newest_first = {{4000, kNow, "python3", 1000, "ada", view.failures.failures[0]}};
+    return view;
+}
+
 inline const std::string kLongName =
     "model.layers.31.self_attention.rotary_embedding.really_long/"
     "ttnn::transformer::scaled_dot_product_attention_decode";

@@ -96,6 +96,101 @@ inline ProgramView several_programs() {
     return view;
 }
 
+inline census::MapBlock card_block(uint64_t address, uint64_t bytes, uint64_t age_s, const char* name,
+                                   uint64_t circular_buffers = 0) {
+    census::MapBlock block;
+    block.address = address;
+    block.bytes = bytes;
+    block.is_free = name == nullptr;
+    if (name != nullptr) {
+        block.requested = bytes * 12 - 100;
+        block.used = bytes * 12;
+        block.owner = address / 32;
+        block.age_ns = age_s * kSecond;
+        block.name = name;
+        block.circular_buffers = circular_buffers;
+    }
+    return block;
+}
+
+inline census::FailureCard card_of_dram() {
+    census::FailureCard card;
+    card.number = 3;
+    card.request = {.requested = 536'870'912,
+                    .needed = 44'739'264,
+                    .page = 2048,
+                    .banks = 12,
+                    .alignment = 32,
+                    .direction = census::PlacementDirection::bottom_up};
+    card.bank = {.kind = Kind::dram,
+                 .bank = {1'048'640, 1'072'693'184, 12},
+                 .used = 1'005'584'320,
+                 .free = 67'108'864,
+                 .largest_free = 33'554'432,
+                 .allocations = 1'204};
+    card.holders = {
+        {"decoder/kv_cache", 9'663'676'416, 64}, {"decoder/weights", 2'147'483'648, 640}, {"", 98'304, 3}};
+    card.youngest = {card_block(0x3fa0'0000, 8'192, 2, "decoder.31/attention/scores"),
+                     card_block(0x3f90'0000, 1'048'576, 3, "decoder.30/kv_cache")};
+    card.around = {card_block(0x1e00'0000, 33'554'432, 600, "decoder.12/kv_cache"),
+                   card_block(0x2000'0000, 33'554'432, 0, nullptr),
+                   card_block(0x2200'0000, 8'192, 2, "decoder.31/attention/scores")};
+    card.blocks = card.around;
+    card.events = {
+        {census::CardEventType::free, 2 * kSecond, Kind::dram, 0x2000'0000, 402'653'184, "activations"},
+        {census::CardEventType::allocation, kSecond, Kind::dram, 0x2200'0000, 98'204,
+         "decoder.31/attention/scores"}};
+    card.fix = census::WaysOut{};
+    card.fix->fits_after_compaction = true;
+    card.fix->with_page = 1024;
+    card.fix->to_free = {{1,
+                          8'192,
+                          0x2000'0000,
+                          {{0x2200'0000, 8'192, 17, 2 * kSecond, "decoder.31/attention/scores"}},
+                          1,
+                          true},
+                         {2,
+                          67'108'864,
+                          0x1e00'0000,
+                          {{0x1e00'0000, 33'554'432, 18, 600 * kSecond, "decoder.12/kv_cache"},
+                           {0x2200'0000, 33'554'432, 19, 600 * kSecond, ""}},
+                          2,
+                          false}};
+    card.fix->fewest_names = card.fix->to_free[0];
+    return card;
+}
+
+inline census::FailureCard card_of_clash() {
+    census::FailureCard card;
+    card.number = 1;
+    card.is_complete = false;
+    card.request.requested = 65'536;
+    card.bank = {.kind = Kind::l1,
+                 .bank = {105'664, 1'393'472, 64},
+                 .used = 362'496,
+                 .free = 1'000'000,
+                 .largest_free = {},
+                 .allocations = 5'012};
+    card.program =
+        census::CardProgram{.name = "ttnn::matmul",
+                            .core = census::Core{3, 4},
+                            .circular_buffers = {card_block(105'664, 925'360, 1, "ttnn::matmul", 1),
+                                                 card_block(1'031'024, 64, 1, "ttnn::matmul", 1)},
+                            .cores = {{3, 4}, {4, 4}},
+                            .blocker = card_block(1'031'024, 5'664, 90, "decoder.0/attention/activations")};
+    card.around = {card.program->circular_buffers[0], *card.program->blocker};
+    card.fix = census::WaysOut{};
+    card.fix->to_shrink = {{"ttnn::matmul", 105'664, 925'360, 64}};
+    card.fix->to_free = {{1,
+                          5'664,
+                          1'499'136,
+                          {{1'031'024, 5'664, 77, 90 * kSecond, "decoder.0/attention/activations"}},
+                          1,
+                          true}};
+    card.fix->region_size = 4'032;
+    return card;
+}
+
 inline census::FailureFigures out_of_memory() {
     census::FailureFigures failure;
     failure.pid = 4711;
@@ -112,6 +207,7 @@ inline census::FailureFigures out_of_memory() {
     failure.free = 67'108'864;
     failure.largest_free = 33'554'432;
     failure.missing = 11'184'832;
+    failure.short_by = 11'184'832;
     return failure;
 }
 
@@ -131,6 +227,7 @@ inline census::FailureFigures clash() {
     failure.cb_end = 1'031'088;
     failure.lowest_buffer = 1'031'024;
     failure.missing = 64;
+    failure.short_by = 64;
     failure.core = census::Core{3, 4};
     failure.program = 17;
     failure.blocker = census::Blocker{.kind = Kind::l1,

@@ -61,6 +61,20 @@ std::vector<std::string> lines_about(const FailureFigures& failure, const Style&
     return {};
 }
 
+const char* no_card_text(census::NoCard reason) {
+    switch (reason) {
+        case census::NoCard::too_soon:
+            return "no card: another was written within the same second";
+        case census::NoCard::no_host_memory:
+            return "no card: the process had no host memory for it";
+        case census::NoCard::too_many:
+            return "no card: too many live allocations";
+        case census::NoCard::not_written:
+            break;
+    }
+    return "no card";
+}
+
 }  // namespace
 
 Text failure_table(const std::vector<FailureFigures>& failures, const Style& style) {
@@ -82,13 +96,16 @@ Text failure_table(const std::vector<FailureFigures>& failures, const Style& sty
         table.add({std::to_string(i + 1), format_age(failure.age_ns), std::to_string(failure.pid),
                    Line(std::string(name_of(failure.verdict)), Tone::bad),
                    failure.kind ? std::string(name_of(*failure.kind)) : "-", format_ids(failure.devices),
-                   bytes_or_dash(failure.requested, style), bytes_or_dash(failure.missing, style),
+                   bytes_or_dash(failure.requested, style), bytes_or_dash(failure.short_by, style),
                    std::to_string(failure.thread), failure.set.empty() ? "-" : failure.set,
                    failure.name.empty() ? "-" : failure.name});
         std::string head = fmt::format("{:>4}. ", i + 1);
         for (const std::string& line : lines_about(failure, style)) {
             details.add(head + (display_width(line) > room ? cut_beginning(line, room) : line));
             head = "      ";
+        }
+        if (failure.no_card) {
+            details.add(head + no_card_text(*failure.no_card));
         }
     }
     return table.text(style).blank().add(details);

@@ -8,6 +8,7 @@
 #include "view/text/format.hpp"
 #include "view/text/parts.hpp"
 #include "view/text/screens.hpp"
+#include "view/text/tables.hpp"
 
 namespace ttmem::view {
 
@@ -112,47 +113,18 @@ private:
     }
 
     void add_ways(const AllocatorFit& fit) {
-        const FitQuery& request = view_.request;
-        for (size_t i = 0; i < fit.to_free.size(); ++i) {
-            add_release(fit.to_free[i], i == 0);
-        }
         if (fit.verdict == allocator::FitVerdict::too_many_cores) {
             add("  ", fmt::format("each core needs a bank: at most {} cores", fit.bank.banks));
             return;
         }
-        add("  ", fit.fits_after_compaction ? "would fit if what is live lay without gaps (compaction)"
-                                            : "compaction would not suffice");
-        if (fit.with_cores) {
-            add("  ", fmt::format("would fit over {} cores", *fit.with_cores));
-        }
-        if (fit.with_page) {
-            add("  ", fmt::format("would fit in pages of {}", bytes(*fit.with_page)));
-        }
-        if (fit.dram_address) {
-            add("  ", fmt::format("would fit in dram, interleaved, at address {}", *fit.dram_address));
-        }
-        if (fit.region_size) {
-            add("  ", request.kind == census::Kind::l1_small
-                          ? fmt::format("l1_small_size {} would hold it and what is live", *fit.region_size)
-                          : fmt::format("trace_region_size {} (of all banks) would hold it and what is live",
-                                        *fit.region_size));
-        }
+        text_.add(ways_text(fit.ways, view_.request.kind, fit.bank.banks, style_));
     }
 
-    void add_release(const census::FitRelease& release, bool is_first) {
-        add("  ", fmt::format("{} {} per bank in {}, at address {}:",
-                              is_first ? "would fit after freeing" : "or after freeing", bytes(release.bytes),
-                              format_count(release.count, "allocation", "allocations"), release.address));
-        for (const census::FitBlock& block : release.blocks) {
-            const std::string place = fmt::format("    {} {}, {} old, ", block.address, bytes(block.bytes),
-                                                  format_age(block.age_ns));
-            const std::string name = block.name.empty() ? fmt::format("buffer {}", block.owner) : block.name;
-            const size_t room = std::max(style_.width, place.size() + 10) - place.size();
-            text_.add(place + (style_.cut ? cut_beginning(name, room) : name));
-        }
-        if (release.count > release.blocks.size()) {
-            text_.add(fmt::format("    ... and {} more", release.count - release.blocks.size()));
-        }
+    // A question about one process has no others.
+    bool is_of_several() const {
+        return !view_.unseen.empty() ||
+               std::any_of(view_.allocators.begin(), view_.allocators.end(),
+                           [&](const AllocatorFit& fit) { return fit.pid != view_.allocators.front().pid; });
     }
 
     void add_answer() {
@@ -167,7 +139,10 @@ private:
                     Line(count == 1 ? "It does not fit." : "It does not fit in every allocator.", Tone::bad));
                 break;
             case FitAnswer::undecided:
-                add("", "It can't be decided whether it fits (--pid P asks one process alone).", Tone::warn);
+                add("",
+                    fmt::format("It can't be decided whether it fits{}.",
+                                is_of_several() ? " (--pid P asks one process alone)" : ""),
+                    Tone::warn);
                 break;
         }
     }

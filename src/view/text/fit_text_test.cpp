@@ -54,16 +54,17 @@ FitView refused() {
     fit.verdict = FitVerdict::fragmented;
     fit.needed = 602'112;
     fit.short_by = 90'112;
-    fit.fits_after_compaction = true;
-    fit.dram_address = 1'048'640;
-    fit.with_page = 1024;
-    fit.to_free = {{1, 12'288, 400'000, {{987'136, 12'288, 77, 83 * kSecond, "decoder.3/mlp/gate"}}},
-                   {18,
-                    524'288,
-                    300'000,
-                    {{887'136, 512, 78, 8 * kSecond,
-                      "transformer/a_decoder_layer_with_a_long_name.31/attention/ttnn::scaled_dot_product"},
-                     {888'136, 512, 79, 8 * kSecond, ""}}}};
+    fit.ways.fits_after_compaction = true;
+    fit.ways.dram_address = 1'048'640;
+    fit.ways.with_page = 1024;
+    fit.ways.to_free = {
+        {1, 12'288, 400'000, {{987'136, 12'288, 77, 83 * kSecond, "decoder.3/mlp/gate"}}},
+        {18,
+         524'288,
+         300'000,
+         {{887'136, 512, 78, 8 * kSecond,
+           "transformer/a_decoder_layer_with_a_long_name.31/attention/ttnn::scaled_dot_product"},
+          {888'136, 512, 79, 8 * kSecond, ""}}}};
     AllocatorFit small = allocator_of_mesh();
     small.set = "device 0";
     small.devices = {0};
@@ -103,7 +104,7 @@ FitView region_too_small() {
     fit.free = 32'768;
     fit.largest_free = 32'768;
     fit.short_by = 1'024;
-    fit.region_size = 33'792;
+    fit.ways.region_size = 33'792;
     view.allocators = {fit};
     return view;
 }
@@ -141,6 +142,9 @@ TEST(FitScreen, HasAPartPerAllocatorAndTheAnswerLast) {
           "  process 4712: another user's process: not listed\n", "(--pid P asks one process alone)"}) {
         EXPECT_THAT(unknown, HasSubstr(part));
     }
+    FitView of_one_process = undecided();
+    of_one_process.unseen.clear();
+    EXPECT_THAT(render_plain(fit_text(of_one_process, {})), testing::Not(HasSubstr("--pid")));
     EXPECT_THAT(render_plain(fit_text(region_too_small(), {})),
                 HasSubstr("  l1_small_size 33792 would hold it and what is live\n"));
     for (const FitView& view : {fitting(), refused(), undecided(), region_too_small(), request_of_l1()}) {

@@ -207,6 +207,51 @@ TEST(WhyScreen, ListsTheHoldersOfTheMemoryThatRanOut) {
     EXPECT_THAT(text, HasSubstr("  (no name)\n"));
 }
 
+TEST(WhyScreen, WithFixListsWhatWouldHaveMadeTheRequestsFit) {
+    GoldenFile golden(golden_path("why_fixes"));
+    add_sizes(golden, "fixes", why_with_cards(), fixes_text);
+    WhyView unknown = why_with_cards();
+    unknown.failures.failures[0].card->fix.reset();
+    unknown.failures.failures[0].card->no_fix = "the banks of the device are not reported";
+    golden.add("no proposal, 80 columns", fixes_text(unknown, {}));
+    const std::string text = render_plain(fixes_text(why_with_cards(), {.width = 200}));
+    for (const char* part :
+         {"Failure 1: fragmented, short by 10.7 MiB\n",
+          "  would fit after freeing or moving 8.0 KiB per bank in 1 allocation, at address 536870912:\n",
+          "  or after freeing 64.0 MiB per bank in 2 allocations", "(compaction)",
+          "would fit if the circular buffer at 0x19cc0 (903.7 KiB, ttnn::matmul) were 64 B smaller",
+          "would fit with l1_small_size 4032", "(rests on part of the map"}) {
+        EXPECT_THAT(text, HasSubstr(part));
+    }
+}
+
+TEST(WhyScreen, ShowsTheCardOfTheNewestFailureAndTheOnesThatAreKept) {
+    GoldenFile golden(golden_path("why_cards"));
+    add_sizes_and_json(golden, "cards", why_with_cards(), why_text);
+    WhyView clash_alone = why_with_cards();
+    clash_alone.failures.failures.erase(clash_alone.failures.failures.begin());
+    add_sizes(golden, "clash", clash_alone, why_text);
+    WhyView kept_alone = why_with_cards();
+    kept_alone.failures.failures.clear();
+    add_sizes(golden, "kept", kept_alone, why_text);
+    const std::string text = render_plain(why_text(why_with_cards(), {}));
+    for (const char* part :
+         {"Card of failure 1", "512.0 MiB in pages of 2.0 KiB over 12 banks", "fragmented: short by 10.7 MiB",
+          "What would have made it fit", "Map around the largest free block", "Largest holders then",
+          "Youngest then", "Last events of the thread (2 kept)",
+          "no card: another was written within the same second", "Processes that have ended (3 cards kept)",
+          "2 cards were lost: /var/lib/ttmem/cards: No space left"}) {
+        EXPECT_THAT(text, HasSubstr(part));
+    }
+    EXPECT_THAT(text, Not(HasSubstr("Holders of dram on device 0 now"))) << "the card has them as they were";
+    const std::string clash = render_plain(why_text(clash_alone, {}));
+    for (const char* part : {"program 17 (ttnn::matmul)", "2 cores of device 0, the first 3,4",
+                             "decoder.0/attention/activations at 0xfbb70", "Circular buffers on core 3,4",
+                             "the bank has too many allocations"}) {
+        EXPECT_THAT(clash, HasSubstr(part));
+    }
+}
+
 // Another user has two processes.
 Hidden two_hidden() {
     Hidden hidden;
@@ -247,7 +292,7 @@ TEST(ListScreens, FitIntoEightyColumns) {
     for (const MapView& view : {dram_map(), l1_map(), cb_map(), galaxy_map(), long_map_names()}) {
         expect_fits_80_columns(view, whole_map);
     }
-    for (const WhyView& view : {some_why(), long_why_names()}) {
+    for (const WhyView& view : {some_why(), long_why_names(), why_with_cards()}) {
         expect_fits_80_columns(view, why_text);
     }
 }

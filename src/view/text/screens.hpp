@@ -54,6 +54,7 @@ Text failures_text(const FailureView& view, const Style& style);
 
 // The same, and the holders of the memory that ran out.
 Text why_text(const WhyView& view, const Style& style);
+Text fixes_text(const WhyView& view, const Style& style);
 
 // Processes that died, and what one of them held.
 Text post_mortems_text(const PostMortemListView& view, const Style& style);

@@ -36,6 +36,13 @@ std::string growth_title(const GrowthView& view);
 // Numbered rows, and details of each row below the table.
 Text failure_table(const std::vector<census::FailureFigures>& failures, const Style& style);
 
+// The card of a failure; nothing if it has none.
+Text card_text(const census::FailureFigures& failure, const std::string& title, const Style& style);
+
+// What would make a refused request fit, and what would have made that of a card fit.
+Text ways_text(const census::WaysOut& ways, census::Kind kind, uint32_t banks, const Style& style);
+Text fix_text(const census::FailureCard& card, const Style& style);
+
 // Post-mortems that follow each other in a list and differ only in time and pid.
 struct EqualPostMortems {
     const census::PostMortemSummary* newest = nullptr;

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "view/text/format.hpp"
 #include "view/text/screens.hpp"
+#include "view/text/tables.hpp"
 
 namespace ttmem::view {
 
@@ -28,14 +31,93 @@ Text holders_table(const HoldersView& holders, const Style& style) {
         .add(table.text(style));
 }
 
+// A card has the holders as they were.
+bool has_card_of(const FailureView& view, const HoldersView& holders) {
+    return std::any_of(view.failures.begin(), view.failures.end(),
+                       [&](const census::FailureFigures& failure) {
+                           return failure.card && failure.kind == holders.kind && !failure.devices.empty() &&
+                                  failure.devices.front() == holders.device;
+                       });
+}
+
+// The newest card, in full.
+Text newest_card(const FailureView& view, const Style& style) {
+    for (size_t i = 0; i < view.failures.size(); ++i) {
+        if (view.failures[i].card) {
+            return Text().blank().add(
+                card_text(view.failures[i], fmt::format("Card of failure {}", i + 1), style));
+        }
+    }
+    return {};
+}
+
+// Failures of processes that have ended, whose cards the daemon keeps.
+Text kept_text(const KeptCards& kept, bool shows_card, const Style& style) {
+    Text text;
+    if (!kept.newest_first.empty()) {
+        std::vector<census::FailureFigures> failures;
+        for (const KeptCard& card : kept.newest_first) {
+            failures.push_back(card.failure);
+        }
+        text.blank()
+            .add(Line("Processes that have ended", Tone::title)
+                     .add(fmt::format(" ({} kept)", format_count(kept.total, "card", "cards"))))
+            .add(failure_table(failures, style));
+        if (shows_card) {
+            text.blank().add(card_text(failures.front(), "Card of failure 1", style));
+        }
+    }
+    if (kept.lost != 0) {
+        text.blank().add(
+            Line(fmt::format("{} lost: {}", format_count(kept.lost, "card was", "cards were"), kept.problem),
+                 Tone::warn));
+    }
+    return text;
+}
+
+// What would have made the requests of these failures fit.
+Text fixes_of(const std::vector<census::FailureFigures>& failures, const Style& style) {
+    Text text;
+    for (size_t i = 0; i < failures.size(); ++i) {
+        const census::FailureFigures& failure = failures[i];
+        if (failure.card) {
+            const std::string amount =
+                failure.short_by ? ", short by " + prose_bytes(*failure.short_by, style.bytes) : "";
+            text.blank()
+                .add(Line(fmt::format("Failure {}", i + 1), Tone::title)
+                         .add(fmt::format(": {}{}", name_of(failure.verdict), amount)))
+                .add(fix_text(*failure.card, style));
+        }
+    }
+    return text;
+}
+
 }  // namespace
+
+Text fixes_text(const WhyView& view, const Style& style) {
+    Text text = failures_text(view.failures, style).add(fixes_of(view.failures.failures, style));
+    if (view.kept.newest_first.empty()) {
+        return text;
+    }
+    std::vector<census::FailureFigures> kept;
+    for (const KeptCard& card : view.kept.newest_first) {
+        kept.push_back(card.failure);
+    }
+    return text.blank()
+        .add(Line("Processes that have ended", Tone::title))
+        .add(failure_table(kept, style))
+        .add(fixes_of(kept, style));
+}
 
 Text why_text(const WhyView& view, const Style& style) {
     Text text = failures_text(view.failures, style);
+    text.add(newest_card(view.failures, style));
     for (const HoldersView& holders : view.holders) {
-        text.add(holders_table(holders, style));
+        if (!has_card_of(view.failures, holders)) {
+            text.add(holders_table(holders, style));
+        }
     }
-    return text;
+    return text.add(kept_text(view.kept, newest_card(view.failures, style).empty(), style));
 }
 
 }  // namespace ttmem::view

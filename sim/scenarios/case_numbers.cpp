@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The numbers of the cases. A bank of DRAM is up to 2 MB larger or smaller than it was then, so that its use is not the same; request,
+// free memory and the largest block are.
+#include <stdexcept>
+
+#include "sim/scenarios/cases.hpp"
+#include "sim/scenarios/run.hpp"
+#include "sim/scenarios/scenario.hpp"
+
+namespace ttmem::sim {
+
+using ops::BufferType;
+
+void run_case_01(Run& run) {
+    run_refused_case(run, {.bytes = 58'720'256, .free = 183'397'344, .largest = 3'382'944});
+}
+
+void run_case_02(Run& run) {
+    run_refused_case(run, {.type = BufferType::L1,
+                           .bytes = 26'542'080,
+                           .cores = 48,
+                           .free = 912'096,
+                           .largest = 522'240,
+                           .regions = {.l1_small = 63'584}});
+}
+
+void run_case_03(Run& run) {
+    run_refused_case(run,
+                     {.bytes = 3'294'625'792, .page = 402'176, .free = 286'974'112, .largest = 216'504'544});
+}
+
+void run_case_04(Run& run) {
+    run_refused_case(run, {.bytes = 1'050'673'152, .free = 129'800'224, .largest = 34'201'600});
+}
+
+void run_case_05(Run& run) {
+    run_refused_case(run, {.bytes = 1'073'741'824, .free = 67'144'640, .largest = 67'140'352});
+}
+
+void run_case_06(Run& run) {
+    run_refused_case(run, {.type = BufferType::L1,
+                           .bytes = 55'386'112,
+                           .page = 128,
+                           .free = 592'768,
+                           .largest = 592'768,
+                           .regions = {.l1_small = 63'424}});
+}
+
+void run_case_07(Run& run) {
+    run_too_big_case(run, {.request = {.type = BufferType::L1_SMALL,
+                                       .bytes = 2'162'688,
+                                       .page = 1'024,
+                                       .cores = 64,
+                                       .regions = {.l1_small = 32'768}},
+                           .other_regions = {.l1_small = 33'792}});
+}
+
+void run_case_08(Run& run) {
+    run_too_big_case(run, {.request = {.type = BufferType::L1,
+                                       .bytes = 16'777'216,
+                                       .cores = 8,
+                                       .regions = {.l1_small = 28'544}},
+                           .more_cores = 13});
+}
+
+void run_case_09(Run& run) {
+    run_clash_case(run, {.tensor = 5'696,
+                         .circular_buffers = {1'048'576, 262'144, 140'928},
+                         .too_long = 192,
+                         .l1_small = 4'096});
+}
+
+// The base of L1 was below that of today's runtime: the addresses are 17,600 higher, the overlap is the same.
+void run_case_10(Run& run) {
+    run_clash_case(run, {.tensor = 1'377'088, .circular_buffers = {16'384, 3'488}, .too_long = 3'488});
+}
+
+void run_case_11(Run& run) {
+    run_clash_case(run,
+                   {.tensor = 789'376, .circular_buffers = {262'144, 177'664, 819'200}, .too_long = 654'912});
+}
+
+void run_case_12(Run& run) {
+    run_clash_case(run, {.tensor = 194'816,
+                         .circular_buffers = {1'048'576, 270'464},
+                         .too_long = 52'608,
+                         .cores = {{0, 0}, {0, 0}}});
+}
+
+void run_case_13(Run& run) {
+    run_clash_case(run, {.circular_buffers = {1'048'576, 327'680, 272'352}, .too_long = 255'136});
+}
+
+void run_case_14(Run& run) {
+    run_too_big_case(
+        run, {.request = {.type = BufferType::TRACE, .bytes = 237'371'392, .regions = {.trace = 235'929'600}},
+              .other_regions = {.trace = 237'404'160}});
+}
+
+void run_case_15(Run& run) {
+    run_too_big_case(
+        run, {.request = {.type = BufferType::TRACE, .bytes = 53'616'640, .regions = {.trace = 50'000'000}},
+              .other_regions = {.trace = 53'673'984}});
+}
+
+// Four config tensors per entry of a cache of halos. The runtime rounds a budget of 30,800 up to 30,816.
+void run_case_16(Run& run) {
+    constexpr RegionSizes kBudget{.l1_small = 30'800};
+    auto mesh = run.open_mesh(kBudget);
+    std::vector<ops::Tensor> configs;
+    const auto add = [&](std::string_view name, uint32_t bytes) {
+        const ops::Scope scope(name);
+        configs.push_back(ops::height_sharded(*mesh, 8, 1, bytes, BufferType::L1_SMALL));
+    };
+    for (int entry = 0; entry < 24; ++entry) {
+        add("halo_cache/config", 1'216);
+    }
+    run.step("full");
+    bool is_refused = false;
+    try {
+        add("the request", 1'952);
+    } catch (const std::runtime_error&) {
+        is_refused = true;
+    }
+    if (!is_refused) {
+        throw std::logic_error("a request that must fail was granted");
+    }
+    run.step("refused");
+    configs.pop_back();
+    add("the request", 1'952);
+    run.step("fits");
+    configs.clear();
+    mesh->close();
+    run.step("close");
+}
+
+}  // namespace ttmem::sim
