@@ -14,6 +14,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <iterator>
+#include <map>
 
 #include "access/restore_numbers.hpp"
 #include "access/run_arrivals.hpp"
@@ -21,6 +22,7 @@
 #include "base/pidfd.hpp"
 #include "base/signals.hpp"
 #include "census/groups.hpp"
+#include "census/peak_contents.hpp"
 #include "sources/host.hpp"
 
 namespace ttmem::access {
@@ -156,6 +158,28 @@ std::vector<view::Leftover> left_behind(const census::Census& census) {
     return left;
 }
 
+// What the processes held when each had requested most. A name has the most of any process.
+std::vector<view::PeakLayer> peak_layers(const census::Census& census, uint64_t now_ns) {
+    std::vector<view::PeakLayer> layers;
+    for (size_t i = 0; i < census::kDeviceKinds; ++i) {
+        const auto kind = static_cast<census::Kind>(i);
+        const auto page = census::find_peaks(census, {.kind = kind}, now_ns);
+        std::map<std::string, uint64_t> names;
+        for (const census::ProcessPeak& peak : page ? page->processes : std::vector<census::ProcessPeak>()) {
+            for (const census::PeakName& name : peak.names) {
+                names[name.name] = std::max(names[name.name], name.requested);
+            }
+        }
+        const auto begin = static_cast<ptrdiff_t>(layers.size());
+        for (const auto& [name, requested] : names) {
+            layers.push_back({kind, name, requested});
+        }
+        std::stable_sort(layers.begin() + begin, layers.end(),
+                         [](const auto& a, const auto& b) { return a.requested > b.requested; });
+    }
+    return layers;
+}
+
 // Whether bytes may be missing from a peak. The other reasons concern names, cores, history and numbers of
 // devices.
 bool may_hide_bytes(const census::Inexactness& inexactness) {
@@ -166,11 +190,12 @@ bool may_hide_bytes(const census::Inexactness& inexactness) {
 }
 
 // Compares the limits with the peaks of each device.
-void check_limits(view::RunView& view, const census::Census& census, const std::vector<PeakLimit>& limits) {
+void check_limits(view::RunView& view, const census::Census& census,
+                  const std::vector<view::PeakLimit>& limits) {
     const bool is_partial =
         std::any_of(view.figures.inexact.begin(), view.figures.inexact.end(), may_hide_bytes);
     const auto bounds = census::compute_peak_bounds(census);
-    for (const PeakLimit& limit : limits) {
+    for (const view::PeakLimit& limit : limits) {
         const size_t kind = census::index_of(limit.kind);
         for (const census::DeviceFigures& device : view.figures.devices) {
             const uint64_t peak = device.memory[kind].peak;
@@ -205,6 +230,7 @@ view::RunView look_back(const RunSettings& settings, census::Census census) {
         view.failures = std::move(failures->failures);
         view.failure_counts = std::move(failures->counts);
     }
+    view.peak_by_name = peak_layers(census, view.origin.time_ns);
     check_limits(view, census, settings.limits);
     return view;
 }

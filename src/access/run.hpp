@@ -12,19 +12,15 @@
 #include "base/error.hpp"
 #include "census/census.hpp"
 #include "view/model/run.hpp"
+#include "view/model/run_gates.hpp"
 
 namespace ttmem::access {
-
-struct PeakLimit {
-    census::Kind kind = census::Kind::dram;
-    uint64_t bytes = 0;
-};
 
 struct RunSettings {
     std::vector<std::string> command;
     std::optional<std::string> observer;  // the library to preload
     bool names = false;                   // the runtime names what it allocates for caches and traces
-    std::vector<PeakLimit> limits;
+    std::vector<view::PeakLimit> limits;
     // Called repeatedly with the processes so far, and once after the end of the command. Returns the milliseconds until the
     // next call.
     std::function<int(const census::Census&)> watch = nullptr;

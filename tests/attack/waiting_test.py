@@ -52,7 +52,7 @@ class Segments(AttackCase):
         attacker = self.attack("large ledgers", segments=scaled(20))
         daemon.wait_for(honest.pid, attacker.pid)
         for target in ("/v1/allocations", "/v1/allocations?sort=name", "/v1/allocations?group=name", "/v1/programs",
-                       "/v1/growth", "/v1/peak", "/v1/fit?device=0&size=4096"):
+                       "/v1/growth", "/v1/leaks", "/v1/peak", "/v1/fit?device=0&size=4096"):
             answer = self.assert_answers(daemon, target)
             self.assertEqual(self.inexact_codes(answer, attacker.pid) & {"list_limit"}, {"list_limit"}, target)
             self.assertNotIn("list_limit", self.inexact_codes(answer, honest.pid))

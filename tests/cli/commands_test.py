@@ -264,7 +264,7 @@ class Habits(TestCase):
         self.assertNotIn("PID", "".join(lines))
 
     def test_every_list_has_the_options_of_lists(self):
-        for command in ("status", "ps", "allocations", "programs", "map", "cores", "why", "growth", "peak", "history", "events",
+        for command in ("status", "ps", "allocations", "programs", "map", "cores", "why", "growth", "leaks", "peak", "history", "events",
                         "post-mortem", "self"):
             text = self.output_of("help", command)
             for option in ("-l,--watch", "--color", "--no-header", "--json", "--bytes"):

@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import xml.etree.ElementTree
 
 from harness import pseudo_terminal
 from harness.observer import PYTHON_SCENARIO, SIMULATOR, UNOBSERVED, call
@@ -171,6 +172,56 @@ class Assertions(unittest.TestCase):
             self.assertIn("nothing was tracked", done.stderr)
             self.assertEqual(run(*check, "--allow-untracked", "--", "true").returncode, 0)
             self.assertEqual(run(*check, "--", "false").returncode, 1)
+
+    def test_require_tracked_is_a_check_of_its_own_and_contradicts_allow_untracked(self):
+        self.assertEqual(run("--require-tracked", "--", "true").returncode, 97)
+        self.assertEqual(run("--require-tracked", "--", SIMULATOR, "leak").returncode, 0)
+        self.assertEqual(run("--require-tracked", "--allow-untracked", "--", "true").returncode, 2)
+
+    def test_with_fail_on_failure_a_failed_allocation_exits_with_97(self):
+        self.assertEqual(run("--fail-on-failure", "--", SIMULATOR, "leak").returncode, 0)
+        done = run("--fail-on-failure", "--", SIMULATOR, "oom-dram")
+        self.assertEqual(done.returncode, 97, done.stderr)
+        self.assertIn("--fail-on-failure: ", done.stderr)
+
+    def test_a_regression_is_named_by_layer_in_every_report(self):
+        with tempfile.TemporaryDirectory() as folder:
+            good, bad, junit, markdown = (os.path.join(folder, name) for name in ("good.json", "bad.json", "j.xml", "m.md"))
+            self.assertEqual(run("--report", good, "--", SIMULATOR, "leak").returncode, 0)
+            again = run("--baseline", good, "--tolerance", "2%", "--", SIMULATOR, "leak")
+            self.assertEqual(again.returncode, 0, again.stderr)
+            with open(good) as file:
+                report = json.load(file)
+            for device in report["devices"]:
+                device["memory"]["dram"]["peak"] -= 1_000_000
+            for layer in report["peak_by_name"]:
+                if layer["name"] == "decoder.2/attention_mask":
+                    layer["requested"] -= 500_000
+            with open(bad, "w") as file:
+                json.dump(report, file)
+            done = run("--baseline", bad, "--tolerance", "2%", "--fail-on-failure", "--junit", junit, "--markdown", markdown,
+                       "--", SIMULATOR, "leak")
+            self.assertEqual(done.returncode, 97, done.stderr)
+            self.assertRegex(done.stderr, r"dram of device 0: .* to .* \(decoder\.2/attention_mask \+")
+            suite = xml.etree.ElementTree.parse(junit).getroot()
+            self.assertEqual((suite.tag, suite.get("tests"), suite.get("failures")), ("testsuite", "2", "1"))
+            [failure] = suite.iter("failure")
+            self.assertIn("decoder.2/attention_mask", failure.get("message"))
+            with open(markdown) as file:
+                self.assertRegex(file.read(), r"\| baseline \| \*\*failed\*\* \| dram of device 0")
+
+    def test_a_baseline_that_is_not_a_report_is_refused_before_the_command_runs(self):
+        with tempfile.TemporaryDirectory() as folder:
+            marker = os.path.join(folder, "ran")
+            for text in ("", "{}", "[1]"):
+                path = os.path.join(folder, "baseline.json")
+                with open(path, "w") as file:
+                    file.write(text)
+                done = run("--baseline", path, "--", "touch", marker)
+                self.assertEqual(done.returncode, 1, text)
+                self.assertIn("can't read the baseline", done.stderr)
+            self.assertFalse(os.path.exists(marker))
+            self.assertEqual(run("--baseline", path, "--tolerance", "much", "--", "true").returncode, 2)
 
     def test_failures_name_what_is_in_the_way(self):
         done = run("--", SIMULATOR, "cb-clash")
@@ -387,7 +438,7 @@ class Processes(unittest.TestCase):
     def test_a_process_that_reports_already_is_reported_once(self):
         done = run("--fail-on-leak", "--", SIMULATOR, "leak", environment={"TTMEM_SIM_REPORTING": "1"})
         self.assertEqual(done.returncode, 97)
-        self.assertEqual(len(re.findall("attention_mask", done.stderr)), 1)
+        self.assertEqual(len(re.findall("^(?!.*fail-on-leak).*attention_mask", done.stderr, re.MULTILINE)), 1)
 
 
 if __name__ == "__main__":

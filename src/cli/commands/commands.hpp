@@ -14,6 +14,7 @@ void add_top(CLI::App& app, Action& chosen);
 void add_allocations(CLI::App& app, Action& chosen);
 void add_mark(CLI::App& app, Action& chosen);
 void add_growth(CLI::App& app, Action& chosen);
+void add_leaks(CLI::App& app, Action& chosen);
 void add_peak(CLI::App& app, Action& chosen);
 void add_programs(CLI::App& app, Action& chosen);
 void add_map(CLI::App& app, Action& chosen);

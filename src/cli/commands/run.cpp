@@ -9,6 +9,9 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
 
 #include "base/descriptor.hpp"
 #include "cli/commands/commands.hpp"
@@ -25,15 +28,21 @@ constexpr int kNotFound = 127;
 
 struct RunOptions {
     bool fail_on_leak = false;
+    bool fail_on_failure = false;
+    bool require_tracked = false;
     bool allow_untracked = false;
     bool bytes = false;
     bool names = false;
     std::vector<std::string> max_peaks;
+    std::optional<std::string> baseline;
+    std::string tolerance = "0%";
     std::optional<std::string> report;
+    std::optional<std::string> junit;
+    std::optional<std::string> markdown;
     std::vector<std::string> command;
 };
 
-std::optional<access::PeakLimit> parse_limit(const std::string& text) {
+std::optional<view::PeakLimit> parse_limit(const std::string& text) {
     const size_t equals = text.find('=');
     const auto kind = base::by_name<census::Kind>(text.substr(0, equals));
     const auto bytes =
@@ -41,7 +50,7 @@ std::optional<access::PeakLimit> parse_limit(const std::string& text) {
     if (!kind || *kind == census::Kind::system_memory || !bytes) {
         return std::nullopt;
     }
-    return access::PeakLimit{*kind, *bytes};
+    return view::PeakLimit{*kind, *bytes};
 }
 
 std::string check_limit(const std::string& text) {
@@ -81,26 +90,69 @@ int not_started(const std::string& command, int error) {
     return error == ENOENT ? kNotFound : kCannotBeRun;
 }
 
+// "2%" or "2".
+std::optional<double> parse_tolerance(const std::string& text) {
+    char* end = nullptr;
+    const double percent = strtod(text.c_str(), &end);
+    const bool is_whole = end != text.c_str() && (*end == '\0' || strcmp(end, "%") == 0);
+    return is_whole && percent >= 0 && percent <= 1000 ? std::optional(percent / 100) : std::nullopt;
+}
+
+std::string check_tolerance(const std::string& text) {
+    return parse_tolerance(text) ? "" : "'" + text + "': must be a part in percent, such as 2%";
+}
+
+base::Expected<view::RunView> read_baseline(const std::string& path) {
+    std::ifstream file(path);
+    const std::string text((std::istreambuf_iterator<char>(file)), {});
+    auto view =
+        file ? view::from_json<view::RunView>(text) : base::error(base::Error::Code::failed, strerror(errno));
+    if (!view || view->command.empty()) {
+        return base::error(base::Error::Code::failed,
+                           "can't read the baseline " + path + ": " +
+                               (view ? "it is not a report of 'ttmem run --report'" : view.error().text));
+    }
+    return view;
+}
+
+// A file that is opened before the command runs, so that a wrong path is found at once.
+struct ReportFile {
+    std::string path;
+    base::Descriptor file;
+    std::string (*text)(const view::RunView& view);
+};
+
 // The exit code of a failed command takes precedence over the checks of its memory.
-int exit_code_of(const view::RunView& view, const RunOptions& options) {
+int exit_code_of(const view::RunView& view) {
     if (view.exit_code.value_or(0) != 0) {
         return *view.exit_code;
     }
-    const bool has_check = options.fail_on_leak || !options.max_peaks.empty();
-    if (has_check && !view.is_tracked() && !options.allow_untracked) {
-        print_error(
-            "nothing was tracked, so --max-peak and --fail-on-leak can't be checked (--allow-untracked "
-            "accepts that)");
-        return kAssertionFailed;
+    int code = 0;
+    for (const view::GateResult& gate : view.gates) {
+        if (!gate.passed) {
+            print_error("--" + gate.name + ": " + gate.text);
+            code = kAssertionFailed;
+        }
     }
-    const bool is_leak = options.fail_on_leak && view.has_leak();
-    if (is_leak) {
-        print_error("memory was still allocated at the end (--fail-on-leak)");
+    return code;
+}
+
+base::Expected<std::vector<ReportFile>> open_reports(const RunOptions& options) {
+    std::vector<ReportFile> files;
+    const auto add = [&](const std::optional<std::string>& path, std::string (*text)(const view::RunView&)) {
+        if (path) {
+            files.push_back(
+                {*path, base::Descriptor(open(path->c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)),
+                 text});
+        }
+        return !path || files.back().file;
+    };
+    if (add(options.report, view::to_json<view::RunView>) && add(options.junit, view::run_junit) &&
+        add(options.markdown, view::run_markdown)) {
+        return files;
     }
-    if (!view.undecided.empty()) {
-        print_error("a peak may have exceeded its limit, which counts as a failure (--max-peak)");
-    }
-    return is_leak || !view.exceeded.empty() || !view.undecided.empty() ? kAssertionFailed : 0;
+    return base::error(base::Error::Code::failed,
+                       "can't write the report " + files.back().path + ": " + strerror(errno));
 }
 
 int run_command(const RunOptions& options) {
@@ -113,32 +165,45 @@ int run_command(const RunOptions& options) {
     for (const std::string& limit : options.max_peaks) {
         settings.limits.push_back(*parse_limit(limit));
     }
-    base::Descriptor report;
-    if (options.report) {
-        report =
-            base::Descriptor(open(options.report->c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
-        if (!report) {
-            return fail("can't write the report " + *options.report + ": " + strerror(errno));
+    view::RunGates gates{.fail_on_leak = options.fail_on_leak,
+                         .fail_on_failure = options.fail_on_failure,
+                         .require_tracked = options.require_tracked,
+                         .allow_untracked = options.allow_untracked,
+                         .max_peaks = settings.limits,
+                         .baseline = {},
+                         .tolerance = *parse_tolerance(options.tolerance)};
+    if (options.baseline) {
+        auto baseline = read_baseline(*options.baseline);
+        if (!baseline) {
+            return fail(baseline.error().text);
         }
+        gates.baseline = std::move(*baseline);
     }
-    const auto end = access::run(settings);
+    const auto reports = open_reports(options);
+    if (!reports) {
+        return fail(reports.error().text);
+    }
+    auto end = access::run(settings);
     if (!end) {
         return fail(end.error().text);
     }
     if (end->start_error != 0) {
         return not_started(settings.command.front(), end->start_error);
     }
+    end->view.gates = view::check_gates(end->view, gates);
     std::string text = render_ansi(view::run_text(end->view, style_of(STDERR_FILENO, options.bytes)),
                                    wants_colour(STDERR_FILENO));
     text.pop_back();  // print_error() adds the last newline
     print_error(text);
-    if (report && !write_report(report, view::to_json(end->view))) {
-        return fail("can't write the report " + *options.report + ": " + strerror(errno));
+    for (const ReportFile& report : *reports) {
+        if (!write_report(report.file, report.text(end->view))) {
+            return fail("can't write the report " + report.path + ": " + strerror(errno));
+        }
     }
     if (end->view.signal) {
         end_by(*end->view.signal);
     }
-    return exit_code_of(end->view, options);
+    return exit_code_of(end->view);
 }
 
 }  // namespace
@@ -149,8 +214,14 @@ void add_run(CLI::App& app, Action& chosen) {
         [](CLI::App& command, RunOptions& options) {
             command.add_flag("--fail-on-leak", options.fail_on_leak,
                              "Exit with 97 if buffers are left at the end");
-            command.add_flag("--allow-untracked", options.allow_untracked,
-                             "Pass the checks if no process was tracked");
+            command.add_flag("--fail-on-failure", options.fail_on_failure,
+                             "Exit with 97 if an allocation failed or circular buffers clashed");
+            auto* require = command.add_flag("--require-tracked", options.require_tracked,
+                                             "Exit with 97 if no process was tracked; any check does that");
+            command
+                .add_flag("--allow-untracked", options.allow_untracked,
+                          "Pass the checks if no process was tracked")
+                ->excludes(require);
             command
                 .add_option("--max-peak", options.max_peaks, "Exit with 97 if a device used more: dram=8GiB")
                 ->type_name("KIND=SIZE")
@@ -160,7 +231,19 @@ void add_run(CLI::App& app, Action& chosen) {
                 ->check(check_limit);
             command.add_flag("--names", options.names,
                              "Let tt-metal name what it keeps in caches and traces");
+            auto* baseline = command
+                                 .add_option("--baseline", options.baseline,
+                                             "Exit with 97 if a peak is above that of an earlier report")
+                                 ->type_name("FILE");
+            command.add_option("--tolerance", options.tolerance, "How far above the baseline a peak may be")
+                ->type_name("PERCENT")
+                ->capture_default_str()
+                ->check(check_tolerance)
+                ->needs(baseline);
             command.add_option("--report", options.report, "Write the report as JSON")->type_name("FILE");
+            command.add_option("--junit", options.junit, "Write the checks as JUnit XML")->type_name("FILE");
+            command.add_option("--markdown", options.markdown, "Write peaks and checks as Markdown")
+                ->type_name("FILE");
             command.add_flag("--bytes", options.bytes, "Print plain bytes instead of KiB, MiB, GiB");
             command.add_option("command", options.command, "The command and its options")
                 ->type_name("...")
@@ -176,7 +259,9 @@ void add_run(CLI::App& app, Action& chosen) {
             "1GiB is 2^30.\n\n"
             "Examples:\n"
             "  ttmem run -- python3 model.py\n"
-            "  ttmem run --fail-on-leak --max-peak dram=8GiB -- pytest tests/");
+            "  ttmem run --fail-on-leak --max-peak dram=8GiB -- pytest tests/\n"
+            "  ttmem run --report good.json -- python3 model.py\n"
+            "  ttmem run --baseline good.json --tolerance 2% -- python3 model.py");
 }
 
 }  // namespace ttmem::cli

@@ -28,6 +28,18 @@ void fields(auto& io, Like<UndecidedPeak> auto& undecided) {
     io("limit", undecided.limit, "the limit that was given");
 }
 
+void fields(auto& io, Like<PeakLayer> auto& layer) {
+    io("kind", layer.kind, "the kind of memory");
+    io.unless_empty("name", layer.name, "the full name; null: it has none");
+    io("requested", layer.requested, "requested bytes; a mesh allocation counts once");
+}
+
+void fields(auto& io, Like<GateResult> auto& gate) {
+    io("name", gate.name, "the option that asked for it");
+    io("passed", gate.passed, "false: the exit code is 97");
+    io("text", gate.text, "what was found");
+}
+
 void fields(auto& io, Like<RunView> auto& view) {
     head(io, view.origin);
     io.derived("exact", view.is_exact(), "nothing is missing and nothing is in doubt");
@@ -40,6 +52,9 @@ void fields(auto& io, Like<RunView> auto& view) {
     io.derived("leak", view.has_leak(), "buffers were live when their process ended");
     io("exceeded", view.exceeded, "peaks above the limits that were given");
     io("undecided", view.undecided, "limits between the lower and the upper bound of a peak");
+    io("peak_by_name", view.peak_by_name,
+       "what the processes held when each had requested most, by kind and name: the most of any process");
+    io("gates", view.gates, "the checks that were asked for");
     io("left", view.left, "allocations that were live when their process ended, by kind and name");
     io("failure_counts", view.failure_counts, "totals per process");
     io("failures", view.failures, "the last first");

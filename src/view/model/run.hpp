@@ -48,6 +48,24 @@ struct UndecidedPeak {
     bool operator==(const UndecidedPeak&) const = default;
 };
 
+// What one process held at most under a name when it had requested most of that kind.
+struct PeakLayer {
+    census::Kind kind = census::Kind::dram;
+    std::string name;  // empty: it has none
+    uint64_t requested = 0;
+
+    bool operator==(const PeakLayer&) const = default;
+};
+
+// A check of the run (run_gates.hpp).
+struct GateResult {
+    std::string name;
+    bool passed = true;
+    std::string text;  // what was found
+
+    bool operator==(const GateResult&) const = default;
+};
+
 struct RunView {
     Origin origin;
     std::vector<std::string> command;
@@ -60,6 +78,8 @@ struct RunView {
     std::vector<census::FailureCounts> failure_counts;
     std::vector<ExceededPeak> exceeded;
     std::vector<UndecidedPeak> undecided;
+    std::vector<PeakLayer> peak_by_name;  // by kind, the most first
+    std::vector<GateResult> gates;
     std::vector<std::string> missing_facts;  // facts that its tt-metal does not give
 
     bool is_exact() const { return figures.inexact.empty(); }

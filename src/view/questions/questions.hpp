@@ -11,6 +11,7 @@
 #include "view/questions/groups.hpp"
 #include "view/questions/growth.hpp"
 #include "view/questions/history.hpp"
+#include "view/questions/leaks.hpp"
 #include "view/questions/map.hpp"
 #include "view/questions/peak.hpp"
 #include "view/questions/post_mortem.hpp"
@@ -23,7 +24,7 @@
 namespace ttmem::view {
 
 using Questions =
-    QuestionList<Status, Processes, Allocations, Groups, Growth, PeakContents, Programs, Map, FitCheck, Cores,
+    QuestionList<Status, Processes, Allocations, Groups, Growth, Leaks, PeakContents, Programs, Map, FitCheck, Cores,
                  Failures, PostMortemList, SinglePostMortem, History, Events, Self>;
 
 }  // namespace ttmem::view

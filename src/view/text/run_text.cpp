@@ -46,7 +46,7 @@ Text peak_table(const RunView& view, const Style& style) {
         table.add(std::move(row));
     }
     Text text = table.text(style);
-    return has_bound ? text.add("  >= is a lower bound: several allocators used the device at the same time")
+    return has_bound ? text.add("  >= is a lower bound: several processes used the device at the same time")
                      : text;
 }
 
@@ -70,7 +70,7 @@ Text limits_text(const RunView& view, const Style& style) {
                              name_of(each.kind), each.device, format_bytes(each.peak, style.bytes), most,
                              format_bytes(each.limit, style.bytes)),
                  Tone::bad));
-        text.add(each.at_most ? "  (several allocators used the device at the same time)"
+        text.add(each.at_most ? "  (several processes used the device at the same time)"
                               : "  (the figures are inexact)");
     }
     for (const ExceededPeak& each : view.exceeded) {

@@ -38,7 +38,7 @@ TEST(RunText, ShowsTheEndThePeaksTheLeaksAndTheExceededLimits) {
               "Peak per device:\n"
               "DEV  BOARD     DRAM   L1  L1_SMALL  TRACE   CB     KERNEL\n"
               "  3  n300   3.0 MiB  0 B       0 B    0 B  0 B  >=1.0 KiB\n"
-              "  >= is a lower bound: several allocators used the device at the same time\n"
+              "  >= is a lower bound: several processes used the device at the same time\n"
               "\n"
               "Still allocated at the end (bytes over all devices of each allocation):\n"
               "   USED  COUNT  KIND  NAME\n"
@@ -55,7 +55,7 @@ TEST(RunText, SaysThatALimitBetweenTheBoundsIsUndecided) {
     const std::string text = render_plain(run_text(view, {}));
     EXPECT_NE(
         text.find("UNDECIDED: dram of device 3 reached at least 3.0 MiB and at most 9.0 MiB; the limit is "
-                  "5.0 MiB\n  (several allocators used the device at the same time)\n"),
+                  "5.0 MiB\n  (several processes used the device at the same time)\n"),
         std::string::npos)
         << text;
     EXPECT_NE(text.find("UNDECIDED: l1 of device 3 reached at least 1.0 KiB; the limit is 2.0 KiB\n"

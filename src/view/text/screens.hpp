@@ -34,6 +34,9 @@ Text groups_text(const GroupView& view, const Style& style);
 // What grew in the last minute.
 Text growth_text(const GrowthView& view, const Style& style);
 
+// What grew from mark to mark.
+Text leaks_text(const LeakView& view, const Style& style);
+
 // What each process held when it held most.
 Text peak_text(const PeakView& view, const Style& style);
 

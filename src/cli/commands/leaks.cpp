@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <fstream>
+
+#include "base/name_pattern.hpp"
+#include "cli/commands/commands.hpp"
+#include "view/text/screens.hpp"
+
+namespace ttmem::cli {
+
+namespace {
+
+constexpr int kSomethingGrew = 3;
+
+struct LeakOptions : CommonOptions {
+    view::LeakQuery query{.limit = 0};
+    uint64_t limit = kDefaultLimit;
+    std::optional<std::string> suppressions;
+    bool fail = false;
+};
+
+// One pattern per line; what follows a # is a comment.
+base::Expected<std::vector<base::NamePattern>> read_suppressions(const std::string& path) {
+    std::ifstream file(path);
+    if (!file) {
+        return base::error(base::Error::Code::failed, "can't read the suppressions " + path);
+    }
+    std::vector<base::NamePattern> patterns;
+    size_t number = 0;
+    for (std::string line; std::getline(file, line);) {
+        ++number;
+        line.erase(std::min(line.size(), line.find('#')));
+        line.erase(0, std::min(line.size(), line.find_first_not_of(" \t\r")));
+        line.erase(line.find_last_not_of(" \t\r") + 1);
+        if (line.empty()) {
+            continue;
+        }
+        auto pattern = base::NamePattern::parse(line);
+        if (!pattern) {
+            return base::error(base::Error::Code::failed,
+                               path + ", line " + std::to_string(number) + ": " + pattern.error().text);
+        }
+        patterns.push_back(std::move(*pattern));
+    }
+    return patterns;
+}
+
+int show_leaks(const LeakOptions& options) {
+    std::vector<base::NamePattern> suppressed;
+    if (options.suppressions) {
+        auto read = read_suppressions(*options.suppressions);
+        if (!read) {
+            return fail(read.error().text);
+        }
+        suppressed = std::move(*read);
+    }
+    auto reply = access::ask<view::Leaks>(options.query, options.mode);
+    bool is_growing = false;
+    if (reply) {
+        view::LeakView& view = reply->view;
+        view.total -= std::erase_if(view.leaks, [&](const view::NameLeak& leak) {
+            return std::any_of(suppressed.begin(), suppressed.end(),
+                               [&](const base::NamePattern& one) { return one.matches(leak.name); });
+        });
+        is_growing = view.is_growing();
+        if (options.limit != 0 && view.leaks.size() > options.limit) {
+            view.leaks.resize(options.limit);
+        }
+    }
+    const int code = show(reply, options, view::leaks_text);
+    return code == 0 && options.fail && is_growing ? kSomethingGrew : code;
+}
+
+void declare_leak_options(CLI::App& command, LeakOptions& options) {
+    add_list_options(command, options);
+    add_direct(command, options);
+    add_columns(command, options);
+    add_device_list(command, options.query.device);
+    add_pid(command, options.query.pid);
+    add_kinds(command, options.query.kind);
+    add_name(command, options.query.name);
+    command.add_option("--mark", options.query.mark_name, "Only marks with this name")->type_name("NAME");
+    command.add_option("--marks", options.query.marks, "Marks in a row that a name must have grown at")
+        ->type_name("N")
+        ->capture_default_str()
+        ->check(check_count);
+    command.add_option("--suppressions", options.suppressions, "Leave out names by a file of patterns")
+        ->type_name("FILE");
+    command.add_flag("--fail", options.fail, "Exit with 3 if something grows");
+    add_limit(command, options.limit);
+}
+
+}  // namespace
+
+void add_leaks(CLI::App& app, Action& chosen) {
+    add_command<LeakOptions>(app, chosen, "leaks", "What grew from mark to mark, by name",
+                             declare_leak_options, show_leaks)
+        ->footer(
+            "A program marks a moment with ttmem_mark(\"step\"). A name grows if it held more\n"
+            "at each of its last marks than at the one before. One that grew and stopped is a\n"
+            "plateau. A file of suppressions has a pattern like that of --name per line.\n\n"
+            "Examples:\n  ttmem leaks --kind dram\n  ttmem leaks --mark step --marks 5");
+}
+
+}  // namespace ttmem::cli

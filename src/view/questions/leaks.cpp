@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "view/questions/leaks.hpp"
+
+#include <algorithm>
+#include <cassert>
+#include <map>
+#include <utility>
+
+#include "census/arithmetic.hpp"
+#include "census/selection.hpp"
+#include "view/json/json_document.hpp"
+#include "view/questions/filters.hpp"
+#include "view/questions/url.hpp"
+
+namespace ttmem::view {
+
+void fields(auto& io, Like<LeakQuery> auto& query) {
+    io("device", query.device, kDevicesMeaning);
+    io("pid", query.pid, "only this process");
+    io("kind", query.kind, kKindsMeaning);
+    io("name", query.name, kNameMeaning);
+    io("mark_name", query.mark_name, "only marks with this name");
+    io("marks", query.marks, "how many marks in a row a name must have grown at; at least 3");
+    io.limit("limit", query.limit, "maximum number of names");
+}
+
+void fields(auto& io, Like<NameLeak> auto& leak) {
+    io("pid", leak.pid, "the process");
+    io.unless_empty("name", leak.name, "the full name");
+    io("kind", leak.kind, "the kind of memory");
+    io("verdict", leak.verdict,
+       "`growing` up to the last mark; `program_cache`: the same, but each new program adds to it; "
+       "`plateau`: it grew "
+       "and does not any more");
+    io("marks", leak.marks, "marks from the first to the last of the growth");
+    io("first", leak.first, "reserved bytes at the first of them");
+    io("last", leak.last, "reserved bytes at the last of them");
+    io.derived("grown", leak.grown(), "the difference");
+    io.derived("per_mark", leak.per_mark(), "the difference per mark");
+    io("since_age_ns", leak.since_age_ns, "how long ago the first of them was");
+    io("full_after_marks", leak.full_after_marks,
+       "marks until the fullest of its devices is full at this rate; null: it does not grow, or the capacity "
+       "is unknown");
+    io("full_in_ns", leak.full_in_ns, "the same as time, if marks go on as before");
+}
+
+void fields(auto& io, Like<LeakView> auto& view) {
+    list_head(io, view);
+    io.derived("bytes_are", std::string("on each device of an allocation, counted once"), "what bytes mean");
+    io("marked", view.marked, "processes with enough marks to tell");
+    io("unmarked", view.unmarked, "processes with fewer marks; they are left out");
+    io("cut_marks", view.cut_marks, "marks that had more names than fit; the others are left out");
+    io("total", view.total, "names that grew");
+    io.derived("left_out", view.left_out(), "names that are not listed");
+    io.rows("leaks", view.leaks, "those that grow come first, and what grew most per mark");
+}
+
+template struct UrlForm<LeakQuery>;
+template struct JsonForm<LeakView>;
+
+namespace {
+
+using census::Kind;
+
+struct NameCurve {
+    std::vector<uint64_t> used;  // by mark
+    uint64_t devices = 0;        // a mask over the device table of the process
+};
+using NameCurves = std::map<std::pair<uint32_t, Kind>, NameCurve>;
+
+bool is_program_cache(const std::string& name, Kind kind) {
+    return kind == Kind::cb || kind == Kind::kernel || name.find("program_cache") != std::string::npos;
+}
+
+// The run of marks in which the bytes rose at each, and whether it ends with the last mark.
+struct RisingRun {
+    size_t begin = 0;
+    size_t end = 0;  // the last mark of it
+};
+
+RisingRun rising_run(const std::vector<uint64_t>& used) {
+    RisingRun run{used.size() - 1, used.size() - 1};
+    // What did not change since it last rose.
+    while (run.end > 0 && used[run.end - 1] == used[run.end]) {
+        --run.end;
+    }
+    run.begin = run.end;
+    while (run.begin > 0 && used[run.begin - 1] < used[run.begin]) {
+        --run.begin;
+    }
+    return run;
+}
+
+class ProcessLeaks {
+public:
+    ProcessLeaks(const census::Selection& selection, const census::SelectedLedger& ledger,
+                 const census::Figures& figures, const LeakQuery& query, const base::NamePattern& pattern)
+        : selection_(selection), ledger_(ledger), figures_(figures), query_(query), pattern_(pattern) {}
+
+    // False if there are too few marks.
+    bool collect(LeakView& view) {
+        read_marks();
+        if (marks_.size() < query_.mark_names) {
+            return false;
+        }
+        read_curves(view);
+        for (const auto& [key, curve] : curves_) {
+            add(view, key.first, key.second, curve);
+        }
+        return true;
+    }
+
+private:
+    void read_marks() {
+        for (segment::MarkContents& mark : ledger_.reader().marks()) {
+            // The first marks, then a gap, then the last: what is before the gap is not next to what is after it.
+            if (!marks_.empty() && mark.head.number != marks_.back().head.number + 1) {
+                marks_.clear();
+            }
+            marks_.push_back(std::move(mark));
+        }
+        std::erase_if(marks_, [&](const segment::MarkContents& mark) {
+            return !query_.mark_name.empty() && ledger_.reader().name(mark.head.name) != query_.mark_name;
+        });
+    }
+
+    void read_curves(LeakView& view) {
+        census::NameFilter names(ledger_.reader(), pattern_);
+        std::vector<uint64_t> members(256, 0);
+        for (const segment::SetTotals& set : ledger_.reader().sets()) {
+            members[set.index % members.size()] = set.set.members;
+        }
+        for (size_t i = 0; i < marks_.size(); ++i) {
+            view.cut_marks += marks_[i].head.other_count != 0 ? 1u : 0u;
+            for (const segment::MarkTotal& total : marks_[i].totals) {
+                const auto kind = census::kind_of(static_cast<segment::AllocationKind>(total.kind));
+                if (!kind || !query_.kind.selects(*kind) || !is_asked(members[total.set]) ||
+                    !names.matches(total.name)) {
+                    continue;
+                }
+                NameCurve& curve = curves_[{total.name, *kind}];
+                curve.used.resize(marks_.size());
+                curve.used[i] = census::saturating_add(curve.used[i], total.used);
+                curve.devices |= members[total.set];
+            }
+        }
+    }
+
+    bool is_asked(uint64_t members) const {
+        if (!query_.device) {
+            return true;
+        }
+        const auto positions = selection_.table().positions(ledger_.report, members);
+        return std::any_of(positions.begin(), positions.end(),
+                           [&](size_t one) { return selection_.selects(one); });
+    }
+
+    void add(LeakView& view, uint32_t name, Kind kind, const NameCurve& curve) const {
+        const RisingRun run = rising_run(curve.used);
+        const bool is_at_end = run.end + 1 == curve.used.size();
+        const uint64_t marks = run.end - run.begin + 1;
+        if (marks < 2 || (is_at_end && marks < query_.mark_names)) {
+            return;
+        }
+        NameLeak leak;
+        leak.pid = ledger_.pid();
+        leak.name = ledger_.reader().name(name);
+        leak.kind = kind;
+        leak.marks = marks;
+        leak.first = curve.used[run.begin];
+        leak.last = curve.used[run.end];
+        leak.since_age_ns = ledger_.clock.age_ns(marks_[run.begin].head.ticks);
+        if (!is_at_end) {
+            leak.verdict = LeakVerdict::plateau;
+        } else {
+            leak.verdict =
+                is_program_cache(leak.name, kind) ? LeakVerdict::program_cache : LeakVerdict::growing;
+            foresee(leak, curve, marks_[run.end].head.ticks);
+        }
+        view.leaks.push_back(std::move(leak));
+    }
+
+    // When the fullest device will be full.
+    void foresee(NameLeak& leak, const NameCurve& curve, uint64_t last_ticks) const {
+        std::optional<uint64_t> least;
+        for (const size_t position : selection_.table().positions(ledger_.report, curve.devices)) {
+            const census::DeviceFigures& device = figures_.devices[position];
+            if (census::index_of(leak.kind) >= census::kPoolKinds) {
+                return;
+            }
+            const census::MemoryFigures& memory = device.memory[census::index_of(leak.kind)];
+            if (!memory.capacity) {
+                return;
+            }
+            const uint64_t free = *memory.capacity - std::min(*memory.capacity, memory.used);
+            least = std::min(least.value_or(UINT64_MAX), free);
+        }
+        if (!least || leak.per_mark() == 0) {
+            return;
+        }
+        leak.full_after_marks = *least / leak.per_mark();
+        const uint64_t last_age = ledger_.clock.age_ns(last_ticks);
+        const uint64_t step = (leak.since_age_ns - std::min(last_age, leak.since_age_ns)) / (leak.marks - 1);
+        __extension__ using Wide = unsigned __int128;
+        const Wide time = Wide{*leak.full_after_marks} * step;
+        leak.full_in_ns = static_cast<uint64_t>(std::min<Wide>(time, UINT64_MAX));
+    }
+
+    const census::Selection& selection_;
+    const census::SelectedLedger& ledger_;
+    const census::Figures& figures_;
+    const LeakQuery& query_;
+    const base::NamePattern& pattern_;
+    std::vector<segment::MarkContents> marks_;
+    NameCurves curves_;
+};
+
+}  // namespace
+
+base::Expected<LeakView> Leaks::answer(const Host& host, const LeakQuery& query) {
+    if (query.marks < kLeastMarks) {
+        return base::error(base::Error::Code::refused,
+                           "marks: must be at least " + std::to_string(kLeastMarks));
+    }
+    const auto visible = host.visible(query.pid, query.device);
+    if (!visible) {
+        return tl::unexpected(visible.error());
+    }
+    const auto selection = census::Selection::of(
+        visible->census, {.device = query.device, .pid = query.pid, .name = query.name});
+    if (!selection) {
+        return tl::unexpected(selection.error());
+    }
+    const auto pattern = base::NamePattern::parse(query.name);
+    assert(pattern);  // the selection has it too
+    const census::Figures figures = census::compute_figures(visible->census, census::Depth::pools);
+    LeakView view;
+    visible->describe(view, host.origin());
+    for (const census::SelectedLedger& ledger : selection->ledgers()) {
+        const bool is_marked = !ledger.process->is_beyond_share &&
+                               ProcessLeaks(*selection, ledger, figures, query, *pattern).collect(view);
+        ++(is_marked ? view.marked : view.unmarked);
+    }
+    std::stable_sort(view.leaks.begin(), view.leaks.end(), [](const NameLeak& a, const NameLeak& b) {
+        return a.verdict != b.verdict ? a.verdict < b.verdict : a.per_mark() > b.per_mark();
+    });
+    view.total = view.leaks.size();
+    if (query.limit != 0 && view.leaks.size() > query.limit) {
+        view.leaks.resize(query.limit);
+    }
+    return view;
+}
+
+}  // namespace ttmem::view

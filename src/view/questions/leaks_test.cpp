@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "view/questions/leaks.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "census/segment_test_support.hpp"
+#include "view/text/screens.hpp"
+
+namespace ttmem::view {
+namespace {
+
+using census::Kind;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+// A process that holds memory under a few names, mark by mark.
+class MarkedHost : public view::Host {
+public:
+    MarkedHost() {
+        segment_.add_device(census::small_chip(0x10, 0));
+        set_ = segment_.add_set(1);
+        for (const char* text : {"step", "leaky", "cache", "steady", "up and down"}) {
+            segment_.add_name(text);
+        }
+        census_.processes.push_back(segment_.process(7));
+    }
+
+    // Bytes of leaky, cache, steady, "up and down", and of circular buffers of leaky.
+    void mark(std::array<uint64_t, 5> used) {
+        std::vector<segment::MarkTotal> totals;
+        for (uint32_t i = 0; i < used.size(); ++i) {
+            const bool is_cb = i == 4;
+            const auto kind = is_cb ? segment::AllocationKind::cb : segment::AllocationKind::dram;
+            totals.push_back({is_cb ? 2 : 2 + i, static_cast<uint8_t>(kind), set_, 0, 1, used[i]});
+        }
+        segment_.add_mark(1, 1000 * ++marks_, totals);
+    }
+
+    Origin origin() const override { return {"host", 1, OriginSource::direct}; }
+    census::Census census() const override { return census_; }
+
+private:
+    census::TestSegment segment_;
+    uint8_t set_ = 0;
+    uint64_t marks_ = 0;
+    census::Census census_;
+};
+
+TEST(LeaksAnswer, TellsWhatGrowsAtEachMarkFromPlateausAndPrograms) {
+    MarkedHost host;
+    host.mark({100, 10, 5, 1, 10});
+    host.mark({200, 20, 5, 2, 20});
+    host.mark({300, 20, 5, 1, 30});
+    host.mark({400, 20, 5, 2, 40});
+    const auto view = Leaks::answer(host, {});
+    ASSERT_TRUE(view) << view.error().text;
+    EXPECT_EQ(view->marked, 1u);
+    ASSERT_THAT(view->leaks, SizeIs(3));
+    const NameLeak& leak = view->leaks[0];
+    EXPECT_EQ(leak.name, "leaky");
+    EXPECT_EQ(leak.verdict, LeakVerdict::growing);
+    EXPECT_EQ(leak.marks, 4u);
+    EXPECT_EQ(leak.grown(), 300u);
+    EXPECT_EQ(leak.per_mark(), 100u);
+    EXPECT_EQ(leak.full_after_marks, 40u);  // nothing is in use, and 4,000 bytes fit
+    EXPECT_EQ(leak.full_in_ns, 40'000u);
+    EXPECT_EQ(view->leaks[1].kind, Kind::cb);
+    EXPECT_EQ(view->leaks[1].verdict, LeakVerdict::program_cache);
+    EXPECT_EQ(view->leaks[2].name, "cache");
+    EXPECT_EQ(view->leaks[2].verdict, LeakVerdict::plateau);
+    EXPECT_TRUE(view->is_growing());
+    EXPECT_THAT(render_plain(leaks_text(*view, {})), HasSubstr("1 name grows from mark to mark"));
+}
+
+TEST(LeaksAnswer, NeedsEnoughMarksOfThatName) {
+    MarkedHost host;
+    host.mark({100, 1, 1, 1, 1});
+    host.mark({200, 1, 1, 1, 1});
+    EXPECT_EQ(Leaks::answer(host, {})->unmarked, 1u);
+    host.mark({300, 1, 1, 1, 1});
+    EXPECT_THAT(Leaks::answer(host, {})->leaks, SizeIs(1));
+    EXPECT_THAT(Leaks::answer(host, {.mark_name = "step"})->leaks, SizeIs(1));
+    EXPECT_EQ(Leaks::answer(host, {.mark_name = "other"})->unmarked, 1u);
+    EXPECT_EQ(Leaks::answer(host, {.marks = 4})->unmarked, 1u);
+    EXPECT_THAT(Leaks::answer(host, {.kind = Kind::l1})->leaks, IsEmpty());
+    EXPECT_FALSE(Leaks::answer(host, {.marks = 2}));
+}
+
+TEST(LeaksAnswer, SaysHowToMark) {
+    const MarkedHost host;
+    EXPECT_THAT(render_plain(leaks_text(*Leaks::answer(host, {}), {})), HasSubstr("ttmem_mark("));
+}
+
+}  // namespace
+}  // namespace ttmem::view
