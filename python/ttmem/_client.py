@@ -200,7 +200,7 @@ class Client:
         mark: str | None = None, marks: int | None = None, limit: int = 0,
     ) -> View:  # fmt: skip
         """Which names grow from mark to mark. Needs a daemon or program that has `leaks`."""
-        return self._rows("leaks", limit, device=device, pid=pid, kind=kind, name=name, mark=mark, marks=marks)
+        return self._rows("leaks", limit, device=device, pid=pid, kind=kind, name=name, mark_name=mark, marks=marks)
 
     def history(self, *, device: Devices | None = None, kind: Kinds | None = None, since: int | None = None) -> View:
         """Used bytes over time. Needs the daemon."""

@@ -100,7 +100,7 @@ public:
     // False if there are too few marks.
     bool collect(LeakView& view) {
         read_marks();
-        if (marks_.size() < query_.mark_names) {
+        if (marks_.size() < query_.marks) {
             return false;
         }
         read_curves(view);
@@ -159,7 +159,7 @@ private:
         const RisingRun run = rising_run(curve.used);
         const bool is_at_end = run.end + 1 == curve.used.size();
         const uint64_t marks = run.end - run.begin + 1;
-        if (marks < 2 || (is_at_end && marks < query_.mark_names)) {
+        if (marks < 2 || (is_at_end && marks < query_.marks)) {
             return;
         }
         NameLeak leak;
