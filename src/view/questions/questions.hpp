@@ -24,7 +24,7 @@
 namespace ttmem::view {
 
 using Questions =
-    QuestionList<Status, Processes, Allocations, Groups, Growth, Leaks, PeakContents, Programs, Map, FitCheck, Cores,
-                 Failures, PostMortemList, SinglePostMortem, History, Events, Self>;
+    QuestionList<Status, Processes, Allocations, Groups, Growth, Leaks, PeakContents, Programs, Map, FitCheck,
+                 Cores, Failures, PostMortemList, SinglePostMortem, History, Events, Self>;
 
 }  // namespace ttmem::view
