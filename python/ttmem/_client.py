@@ -34,7 +34,7 @@ _COMMANDS: dict[str, tuple[list[str], dict[str, str]]] = {
     "failures": (["why"], {"device": "--device", "pid": "--pid", "type": "--type", "limit": "--limit"}),
     "leaks": (
         ["leaks"],
-        {"device": "--device", "pid": "--pid", "kind": "--kind", "name": "--name", "mark": "--mark", "marks": "--marks",
+        {"device": "--device", "pid": "--pid", "kind": "--kind", "name": "--name", "mark_name": "--mark", "marks": "--marks",
          "limit": "--limit"},
     ),
     "fit": (
