@@ -215,7 +215,7 @@ void add_run(CLI::App& app, Action& chosen) {
             command.add_flag("--fail-on-leak", options.fail_on_leak,
                              "Exit with 97 if buffers are left at the end");
             command.add_flag("--fail-on-failure", options.fail_on_failure,
-                             "Exit with 97 if an allocation failed or circular buffers clashed");
+                             "Exit with 97 if an allocation failed or CBs clashed");
             auto* require = command.add_flag("--require-tracked", options.require_tracked,
                                              "Exit with 97 if no process was tracked; any check does that");
             command
