@@ -118,7 +118,8 @@ public:
 
     base::Expected<void> note_ends() {
         for (auto handle = handles_.begin(); handle != handles_.end();) {
-            const auto& [process, identity] = handle->second;
+            const base::Descriptor& process = handle->second.process;
+            const census::Identity& identity = handle->second.identity;
             if (process && !base::has_ended(process)) {
                 ++handle;
                 continue;

@@ -68,6 +68,7 @@ private:
     // Pins whatever lies between the blocks and the free blocks that the card has.
     void pin_unknown(std::vector<LiveBlock>& blocks) const {
         std::vector<std::pair<uint64_t, uint64_t>> known;  // address and end
+        known.reserve(blocks.size() + card_.gaps.size());
         for (const LiveBlock& block : blocks) {
             known.emplace_back(block.address, saturating_add(block.address, block.size));
         }

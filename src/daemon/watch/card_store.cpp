@@ -7,8 +7,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
-#include <cinttypes>
+#include <charconv>
 #include <cstdio>
 #include <cstring>
 #include <fstream>
@@ -100,15 +101,20 @@ std::string CardStore::StoredCard::file_name() const {
 }
 
 std::optional<CardStore::StoredCard> CardStore::parse_name(const std::string& name) {
-    StoredCard card;
-    uint32_t pid = 0;
-    uint64_t start = 0;
-    uint64_t number = 0;
-    if (std::sscanf(name.c_str(), "card-%20" SCNu64 "-%" SCNu32 "-%" SCNu32 "-%" SCNu64 "-%" SCNu64 ".json",
-                    &card.time_ns, &card.uid, &pid, &start, &number) != 5) {
-        return std::nullopt;
+    std::array<uint64_t, 5> numbers{};
+    const char* const end = name.data() + name.size();
+    const char* at = name.data() + std::min(name.size(), std::string_view("card-").size());
+    for (uint64_t& number : numbers) {
+        const auto [rest, problem] = std::from_chars(at, end, number);
+        if (problem != std::errc()) {
+            return std::nullopt;
+        }
+        at = rest == end ? end : rest + 1;
     }
-    card.key = {pid, start, number};
+    StoredCard card;
+    card.time_ns = numbers[0];
+    card.uid = static_cast<uint32_t>(numbers[1]);
+    card.key = {static_cast<uint32_t>(numbers[2]), numbers[3], numbers[4]};
     return card.file_name() == name ? std::optional(card) : std::nullopt;
 }
 
