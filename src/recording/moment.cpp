@@ -51,42 +51,40 @@ std::optional<double> parse_seconds(std::string_view text) {
     return std::nullopt;
 }
 
+// What may follow the seconds of a time: nothing, or a fraction.
+std::optional<double> parse_fraction(std::string_view text) {
+    if (text.empty()) {
+        return 0;
+    }
+    return text.front() == '.' && text.size() > 1 ? parse_number("0" + std::string(text)) : std::nullopt;
+}
+
 // The time since the epoch. Without a date it is the day on which the recording ended, or the day before.
 std::optional<uint64_t> parse_clock(const std::string& text, uint64_t end_epoch_ns) {
     const auto end_s = static_cast<time_t>(end_epoch_ns / base::kNsPerSecond);
-    tm date{};
-    localtime_r(&end_s, &date);
-    double seconds = 0;
-    int used = 0;
-    int year = 0;
-    const bool has_date = std::sscanf(text.c_str(), "%4d-%2d-%2d%*1[T ]%2d:%2d:%lf%n", &year, &date.tm_mon,
-                                      &date.tm_mday, &date.tm_hour, &date.tm_min, &seconds, &used) == 6;
-    if (has_date) {
-        date.tm_year = year - 1900;
-        --date.tm_mon;
-    } else if (std::sscanf(text.c_str(), "%2d:%2d:%lf%n", &date.tm_hour, &date.tm_min, &seconds, &used) !=
-               3) {
-        seconds = 0;
-        used = 0;
-        if (std::sscanf(text.c_str(), "%2d:%2d%n", &date.tm_hour, &date.tm_min, &used) != 2) {
-            return std::nullopt;
+    tm end_date{};
+    localtime_r(&end_s, &end_date);
+    end_date.tm_sec = 0;
+    end_date.tm_isdst = -1;
+    for (const char* form : {"%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M:%S", "%H:%M:%S", "%H:%M"}) {
+        tm date = end_date;
+        const char* rest = strptime(text.c_str(), form, &date);
+        const auto fraction = rest == nullptr ? std::nullopt : parse_fraction(rest);
+        const bool has_seconds = std::string_view(form).ends_with("%S");
+        if (!fraction || (!has_seconds && *rest != '\0')) {
+            continue;
         }
+        const auto epoch_ns = [&] {
+            return static_cast<uint64_t>(mktime(&date)) * base::kNsPerSecond +
+                   static_cast<uint64_t>(*fraction * static_cast<double>(base::kNsPerSecond));
+        };
+        const bool has_date = form[1] == 'Y';
+        if (!has_date && epoch_ns() > end_epoch_ns) {
+            --date.tm_mday;
+        }
+        return epoch_ns();
     }
-    if (static_cast<size_t>(used) != text.size() || !(seconds >= 0 && seconds < 61)) {
-        return std::nullopt;
-    }
-    date.tm_sec = 0;
-    date.tm_isdst = -1;
-    const auto epoch_ns = [&] {
-        return static_cast<uint64_t>(mktime(&date)) * base::kNsPerSecond +
-               static_cast<uint64_t>(seconds * static_cast<double>(base::kNsPerSecond));
-    };
-    const uint64_t today_ns = epoch_ns();
-    if (has_date || today_ns <= end_epoch_ns) {
-        return today_ns;
-    }
-    --date.tm_mday;
-    return epoch_ns();
+    return std::nullopt;
 }
 
 std::vector<AllocationKind> kinds_of(std::string_view name) {

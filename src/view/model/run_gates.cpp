@@ -89,6 +89,7 @@ std::string grown_layers(const RunView& view, const RunView& baseline, Kind kind
                      [](const auto& a, const auto& b) { return a.second > b.second; });
     order.resize(std::min(order.size(), kMostLayers));
     std::vector<std::string> texts;
+    texts.reserve(order.size());
     for (const auto& [name, bytes] : order) {
         texts.push_back(fmt::format("{} +{} {}", name.empty() ? "(no name)" : name,
                                     text_of(static_cast<uint64_t>(bytes)), name_of(kind)));
