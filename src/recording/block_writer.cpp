@@ -141,7 +141,7 @@ base::Expected<void> BlockWriter::append(const BlockContent& block) {
                                       block.payload.size(), kLevel);
     if (ZSTD_isError(length) != 0 || length >= block.payload.size()) {
         length = block.payload.size();
-        std::memcpy(stored, block.payload.data(), length);
+        block.payload.copy(stored, length);
         header.compression = static_cast<uint8_t>(Compression::none);
     } else {
         header.compression = static_cast<uint8_t>(Compression::zstd);
