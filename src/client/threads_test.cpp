@@ -429,7 +429,6 @@ TRACKED_TEST(Threads, SetsAreOpenedAndClosedWhileOthersAllocateInThem) {
     const ttmem_device device = make_device(0);
     std::atomic<ttmem_set> current{ttmem_open_set(&device, 1, nullptr)};
     std::atomic<bool> stop{false};
-    std::atomic<uint64_t> asked{0};
     in_threads(3, [&](uint32_t number) {
         if (number == 0) {
             for (uint64_t i = 0; i < kTurns / 10; ++i) {
@@ -442,10 +441,20 @@ TRACKED_TEST(Threads, SetsAreOpenedAndClosedWhileOthersAllocateInThem) {
             stop.store(true);
             return;
         }
+        // A bounded number in each set: two threads allocate faster than one closes, and each close would find more.
+        constexpr uint32_t kPerSet = 1000;
+        ttmem_set filled = 0;
+        uint32_t made = 0;
         while (!stop.load()) {
-            const ttmem_handle handle = ttmem_allocate(current.load(), TTMEM_L1, 0, 10, 20, 0);
-            asked.fetch_add(1);
-            if (asked.load() % 2 == 0) {
+            const ttmem_set set = current.load();
+            made = set == filled ? made + 1 : 0;
+            filled = set;
+            if (made >= kPerSet) {
+                std::this_thread::yield();
+                continue;
+            }
+            const ttmem_handle handle = ttmem_allocate(set, TTMEM_L1, 0, 10, 20, 0);
+            if (made % 2 == 0) {
                 ttmem_free(handle);
             }
         }
