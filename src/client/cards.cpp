@@ -9,6 +9,7 @@
 #include "client/card_selection.hpp"
 #include "client/clock.hpp"
 #include "client/segment_file.hpp"
+#include "client/sets.hpp"
 
 namespace ttmem::client {
 
@@ -16,7 +17,6 @@ using segment::AllocationKind;
 using segment::CardGap;
 using segment::CardHead;
 using segment::CardSum;
-using segment::DeviceSlot;
 using segment::Failure;
 using segment::FailureType;
 using segment::LedgerSlot;
@@ -142,13 +142,11 @@ private:
         }
         memcpy(static_cast<void*>(&set), payload, sizeof set);
         head.label = set.label;
-        uint64_t words[DeviceSlot::kPayloadWords];
         ttmem_device_info info;
         if (static_cast<uint32_t>(kind_) >= sizeof info.memory / sizeof info.memory[0] ||
-            region<DeviceSlot>(state_, RegionId::devices)[set.member[0]].read(words) == 0) {
+            !read_device(state_, set.member[0], info)) {
             return;
         }
-        memcpy(&info, words, sizeof info);
         const ttmem_memory_info& memory = info.memory[static_cast<uint32_t>(kind_)];
         head.bank_base = memory.base;
         head.bank_size = memory.size_per_bank;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "client/recorder.hpp"
+#include "client/sets.hpp"
 
 namespace ttmem::client {
 
@@ -199,22 +200,6 @@ void tag(State& state, ttmem::segment::SlotRef ref, const char* name) {
         }
         return intern_name(state, name, known);
     });
-}
-
-// The devices that this process calls `logical_id`, as a mask over the device table.
-uint64_t devices_called(const State& state, uint32_t logical_id) {
-    const auto* devices = region<ttmem::segment::DeviceSlot>(state, RegionId::devices);
-    const uint64_t used = state.header->devices_used.load(std::memory_order_acquire);
-    uint64_t mask = 0;
-    for (uint64_t i = 0; i < used; ++i) {
-        uint64_t payload[ttmem::segment::DeviceSlot::kPayloadWords];
-        ttmem_device_info info;
-        if (devices[i].read(payload) != 0) {
-            memcpy(&info, payload, sizeof info);
-            mask |= info.logical_id == logical_id ? uint64_t{1} << i : 0;
-        }
-    }
-    return mask;
 }
 
 // The live allocation of this kind that owns the address. A generation of 0: there is none.

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "client/sets.hpp"
 #include "client/state.hpp"
 
 namespace ttmem::client {
@@ -21,36 +22,6 @@ void ClientTraits::resume(uint32_t pool, uint64_t level) {
 }
 
 namespace {
-
-constexpr uint32_t kNoDevice = segment::kMaxDevices;
-
-// A call that does not make a segment where there is none. Inherited state of a parent is wiped, so it is none either.
-bool has_segment() {
-    return !is_off() && g_state != nullptr && g_state->id.load(std::memory_order_acquire) != 0;
-}
-
-uint32_t device_count(const State& state) {
-    return static_cast<uint32_t>(state.header->devices_used.load(std::memory_order_acquire));
-}
-
-bool read_device(const State& state, uint32_t index, ttmem_device_info& info) {
-    uint64_t payload[segment::DeviceSlot::kPayloadWords];
-    if (region<segment::DeviceSlot>(state, RegionId::devices)[index].read(payload) == 0) {
-        return false;
-    }
-    memcpy(&info, payload, sizeof info);
-    return true;
-}
-
-uint32_t find_device(const State& state, int32_t logical_id, ttmem_device_info& info) {
-    const uint32_t count = device_count(state);
-    for (uint32_t i = 0; i < count; ++i) {
-        if (read_device(state, i, info) && info.logical_id == static_cast<uint32_t>(logical_id)) {
-            return i;
-        }
-    }
-    return kNoDevice;
-}
 
 // Adds the counters of one set and kind.
 void add_counters(const State& state, uint32_t set, uint32_t kind, ttmem_usage& usage) {
@@ -83,7 +54,7 @@ extern "C" int ttmem_own_usage(int32_t logical_id, uint32_t kind, ttmem_usage* u
         return 0;
     }
     memset(usage, 0, sizeof *usage);
-    if (!has_segment() || kind >= ttmem::segment::kKinds) {
+    if (ttmem_is_reporting() == 0 || kind >= ttmem::segment::kKinds) {
         return 0;
     }
     const ApiCall call;
@@ -91,9 +62,10 @@ extern "C" int ttmem_own_usage(int32_t logical_id, uint32_t kind, ttmem_usage* u
         return 0;
     }
     State& state = call.state();
+    const uint64_t devices = devices_called(state, static_cast<uint32_t>(logical_id));
+    const auto device = static_cast<uint32_t>(devices == 0 ? 0 : __builtin_ctzll(devices));
     ttmem_device_info info;
-    const uint32_t device = find_device(state, logical_id, info);
-    if (device == kNoDevice) {
+    if (devices == 0 || !read_device(state, device, info)) {
         return 0;
     }
     usage->capacity = capacity_of(info, kind);
@@ -111,7 +83,7 @@ extern "C" int ttmem_own_usage(int32_t logical_id, uint32_t kind, ttmem_usage* u
 }
 
 extern "C" int ttmem_reset_peak(int32_t logical_id) {
-    if (!has_segment()) {
+    if (ttmem_is_reporting() == 0) {
         return 0;
     }
     const ApiCall call;
@@ -120,12 +92,9 @@ extern "C" int ttmem_reset_peak(int32_t logical_id) {
     }
     State& state = call.state();
     const uint32_t count = device_count(state);
-    uint64_t devices = count >= 64 ? UINT64_MAX : (uint64_t{1} << count) - 1;
-    if (logical_id >= 0) {
-        ttmem_device_info info;
-        const uint32_t device = find_device(state, logical_id, info);
-        devices = device == kNoDevice ? 0 : uint64_t{1} << device;
-    }
+    const uint64_t all = count >= 64 ? UINT64_MAX : (uint64_t{1} << count) - 1;
+    const uint64_t devices =
+        logical_id == -1 ? all : devices_called(state, static_cast<uint32_t>(logical_id));
     if (devices == 0 || logical_id < -1) {
         return 0;
     }

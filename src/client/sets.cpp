@@ -22,16 +22,6 @@ namespace {
 
 constexpr uint64_t kOpen = 0;
 
-ttmem_device_info load_device(const DeviceSlot& slot) {
-    static_assert(sizeof(ttmem_device_info) == 240 &&
-                  sizeof(ttmem_device_info) <= DeviceSlot::kPayloadWords * 8);
-    uint64_t payload[DeviceSlot::kPayloadWords];
-    slot.read(payload);
-    ttmem_device_info info;
-    memcpy(&info, payload, sizeof info);
-    return info;
-}
-
 bool is_same_device(const ttmem_device_info& a, const ttmem_device_info& b) {
     if (a.asic_id != 0 && b.asic_id != 0) {
         return a.asic_id == b.asic_id;
@@ -103,13 +93,39 @@ void write_set_event(Recorder& recorder, segment::EventType type, uint32_t set, 
 
 }  // namespace
 
+uint32_t device_count(const State& state) {
+    return static_cast<uint32_t>(state.header->devices_used.load(std::memory_order_acquire));
+}
+
+bool read_device(const State& state, uint32_t index, ttmem_device_info& info) {
+    static_assert(sizeof info == 240 && sizeof info <= DeviceSlot::kPayloadWords * 8);
+    uint64_t payload[DeviceSlot::kPayloadWords];
+    if (region<DeviceSlot>(state, RegionId::devices)[index].read(payload) == 0) {
+        return false;
+    }
+    memcpy(&info, payload, sizeof info);
+    return true;
+}
+
+uint64_t devices_called(const State& state, uint32_t logical_id) {
+    const uint32_t count = device_count(state);
+    uint64_t mask = 0;
+    for (uint32_t i = 0; i < count; ++i) {
+        ttmem_device_info info;
+        if (read_device(state, i, info) && info.logical_id == logical_id) {
+            mask |= uint64_t{1} << i;
+        }
+    }
+    return mask;
+}
+
 ttmem_device register_device(State& state, const ttmem_device_info& info) {
     Lock lock(state.lock);
     auto* devices = region<DeviceSlot>(state, RegionId::devices);
-    const auto used = static_cast<uint32_t>(state.header->devices_used.load(std::memory_order_relaxed));
+    const uint32_t used = device_count(state);
     for (uint32_t i = 0; i < used; ++i) {
-        const ttmem_device_info known = load_device(devices[i]);
-        if (is_same_device(known, info)) {
+        ttmem_device_info known;
+        if (read_device(state, i, known) && is_same_device(known, info)) {
             if (memcmp(&known, &info, sizeof info) != 0) {
                 segment::publish_object(devices[i], info);
             }
@@ -128,12 +144,8 @@ ttmem_device register_device(State& state, const ttmem_device_info& info) {
 ttmem_device device_by_number(State& state, uint32_t logical_id) {
     {
         Lock lock(state.lock);
-        auto* devices = region<DeviceSlot>(state, RegionId::devices);
-        const auto used = static_cast<uint32_t>(state.header->devices_used.load(std::memory_order_relaxed));
-        for (uint32_t i = 0; i < used; ++i) {
-            if (load_device(devices[i]).logical_id == logical_id) {
-                return i + 1;
-            }
+        if (const uint64_t known = devices_called(state, logical_id); known != 0) {
+            return static_cast<ttmem_device>(__builtin_ctzll(known)) + 1;
         }
     }
     ttmem_device_info info{};
@@ -194,7 +206,7 @@ extern "C" ttmem_set ttmem_open_set(const ttmem_device* members, uint32_t count,
     if (!call) {
         return 0;
     }
-    const uint64_t known = call.state().header->devices_used.load(std::memory_order_acquire);
+    const uint64_t known = device_count(call.state());
     Members found;
     for (uint32_t i = 0; i < count; ++i) {
         if (members[i] == 0 || members[i] > known) {

@@ -24,6 +24,14 @@ struct Members {
 ttmem_device register_device(State& state, const ttmem_device_info& info);
 ttmem_set open_set(State& state, Recorder& recorder, const Members& members, const char* label);
 
+uint32_t device_count(const State& state);
+
+// The entry of the device table. False: there is none yet.
+bool read_device(const State& state, uint32_t index, ttmem_device_info& info);
+
+// The entries that this process calls `logical_id`, as a mask: two where it has reopened the device as another chip.
+uint64_t devices_called(const State& state, uint32_t logical_id);
+
 // The device that this process calls `logical_id`; one is made where there is none. 0: no room.
 ttmem_device device_by_number(State& state, uint32_t logical_id);
 
