@@ -33,9 +33,15 @@ std::string check_number(const std::string& text) {
     return parse_number(text) ? "" : "'" + text + "': must be 0 or greater";
 }
 
-std::string check_count(const std::string& text) {
-    return parse_number(text).value_or(0) != 0 ? "" : "'" + text + "': must be 1 or greater";
+std::function<std::string(const std::string&)> check_at_least(uint64_t least) {
+    return [least](const std::string& text) {
+        const auto number = parse_number(text);
+        return number && *number >= least ? std::string()
+                                          : fmt::format("'{}': must be {} or greater", text, least);
+    };
 }
+
+std::string check_count(const std::string& text) { return check_at_least(1)(text); }
 
 std::function<std::string(const std::string&)> check_interval(uint64_t least_ms) {
     static constexpr uint64_t kLongestMs = 3'600'000;

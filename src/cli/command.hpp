@@ -59,6 +59,7 @@ CLI::Option* add_limit(CLI::App& command, uint64_t& limit);
 // Checks for CLI11: the problem with a value, or no text. CLI11 itself reads -1 as a large number, and clamps a number that is too
 // large.
 std::string check_number(const std::string& text);
+std::function<std::string(const std::string&)> check_at_least(uint64_t least);
 // A number of at least 1.
 std::string check_count(const std::string& text);
 // Milliseconds between two samples: from `least_ms` to an hour.

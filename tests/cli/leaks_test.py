@@ -34,7 +34,10 @@ class Leaks(TestCase):
         self.assertIn("1 name grows from mark to mark", self.output_of("leaks"))
         self.assertEqual(self.ttmem("leaks", "--fail").returncode, 3)
         self.assertEqual(self.ttmem("leaks", "--fail", "--name", "cache").returncode, 0)
-        self.assertEqual(self.ttmem("leaks", "--marks", "2").returncode, 1)
+        for few in ("0", "2"):
+            refused = self.ttmem("leaks", "--marks", few)
+            self.assertEqual(refused.returncode, 2)
+            self.assertIn(f"'{few}': must be 3 or greater", refused.stderr)
 
     def test_names_that_grow_are_told_apart_from_caches(self):
         self.tracked_process("s = open_set([device(0xa1)])" + STEPS)

@@ -83,7 +83,7 @@ void declare_leak_options(CLI::App& command, LeakOptions& options) {
     command.add_option("--marks", options.query.marks, "Marks in a row that a name must have grown at")
         ->type_name("N")
         ->capture_default_str()
-        ->check(check_count);
+        ->check(check_at_least(view::kLeastMarks));
     command.add_option("--suppressions", options.suppressions, "Leave out names by a file of patterns")
         ->type_name("FILE");
     command.add_flag("--fail", options.fail, "Exit with 3 if something grows");
