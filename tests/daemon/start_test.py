@@ -3,10 +3,13 @@
 """Start and stop of the daemon: what it refuses and why, what TCP clients may read, and that it leaves nothing behind."""
 
 import contextlib
+import ctypes
 import os
+import platform
 import re
 import signal
 import socket
+import struct
 import subprocess
 
 from harness.figures import figures_of
@@ -16,6 +19,15 @@ from harness.test_case import TestCase, main
 from harness.waiting import TIMEOUT, wait_until
 
 TOKEN = "a-token-of-some-length"
+
+
+def slice_ns(thread: int) -> int:
+    """How long the kernel lets a thread run before others; 0 where that is the same for all."""
+    attributes = ctypes.create_string_buffer(48)  # struct sched_attr; the time is its third pair of words
+    library = ctypes.CDLL(None, use_errno=True)
+    if library.syscall({"x86_64": 315, "aarch64": 275}[platform.machine()], thread, attributes, len(attributes), 0) != 0:
+        raise OSError(ctypes.get_errno(), "sched_getattr")
+    return struct.unpack_from("=Q", attributes, 24)[0]
 
 
 class Start(TestCase):
@@ -38,6 +50,12 @@ class Start(TestCase):
         self.assertRegex(words, rf"^ttmemd: another daemon \(process {daemon.pid}\) runs in {self.directory.path} ")
         self.assertEqual(daemon.get("/v1/health")["status"], "ok")
         self.assertTrue(os.path.exists(self.directory.announce))
+
+    def test_the_thread_that_answers_gets_a_processor_sooner_than_others(self):
+        own = slice_ns(os.getpid())
+        if own == 0:
+            self.skipTest("this kernel has one slice for all threads")
+        self.assertLess(slice_ns(self.daemon().pid), own)
 
     def test_a_daemon_replaces_one_that_was_killed(self):
         killed = self.daemon()
