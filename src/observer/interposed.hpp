@@ -83,6 +83,8 @@
     FUNCTION(mark_address, _ZN2tt8tt_metal6detail11ProgramImpl23CircularBufferAllocator12mark_addressEmmm,                              \
              void, (void* self, uint64_t address, uint64_t size, uint64_t base),                                                        \
              (self, address, size, base), false)                                                                                        \
+    FUNCTION(kernel_arguments, _ZN2tt8tt_metal6Kernel19common_runtime_argsEv, void*, (void* self), (self),                              \
+             false)                                                                                                                     \
     FUNCTION(validate_dataflow_buffer_region,                                                                                           \
              _ZN2tt8tt_metal6detail11ProgramImpl31validate_dataflow_buffer_regionEPKNS0_7IDeviceE, void,                                \
              (void* self, void* device), (self, device), false)                                                                         \

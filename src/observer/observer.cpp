@@ -256,13 +256,17 @@ void end_trace_on_queue(void* self, void* queue, void* trace) {
 
 void compile_and_allocate(void* self, void* device, bool slow) {
     const ProgramScope frame(self);
-    const ExceptionGuard failed([&] { observer->clashed(self, static_cast<const IDevice*>(device)); });
-    observer->metal.originals.compile_and_allocate(self, device, slow);
-    if (!observer->metal.are_marks_seen) {
-        record([&] {
+    const auto note_unseen = [&] {
+        if (!observer->metal.are_marks_seen) {
             observer->laid_out(self, BufferClass::dataflow, static_cast<const IDevice*>(device), {});
-        });
-    }
+        }
+    };
+    const ExceptionGuard failed([&] {
+        note_unseen();
+        observer->clashed(self, static_cast<const IDevice*>(device));
+    });
+    observer->metal.originals.compile_and_allocate(self, device, slow);
+    record(note_unseen);
 }
 
 void allocate_circular_buffers(void* self, void* device) {
@@ -282,22 +286,22 @@ template <auto kOriginal>
 void lay_out(void* self, void* device, BufferClass of) {
     const ProgramScope frame(self);
     record([&] { observer->programs.note(self); });
-    std::vector<MarkedAddress> marks;
+    NotedLayout layout;
     class Noting {
     public:
-        explicit Noting(std::vector<MarkedAddress>* to) : before_(std::exchange(thread_data().marks, to)) {}
-        ~Noting() { thread_data().marks = before_; }
+        explicit Noting(NotedLayout* to) : before_(std::exchange(thread_data().layout, to)) {}
+        ~Noting() { thread_data().layout = before_; }
         Noting(const Noting&) = delete;
         Noting& operator=(const Noting&) = delete;
 
     private:
-        std::vector<MarkedAddress>* const before_;
+        NotedLayout* const before_;
     };
     {
-        const Noting now(&marks);
+        const Noting now(&layout);
         (observer->metal.originals.*kOriginal)(self, device);
     }
-    record([&] { observer->laid_out(self, of, static_cast<const IDevice*>(device), marks); });
+    record([&] { observer->laid_out(self, of, static_cast<const IDevice*>(device), layout); });
 }
 
 void allocate_dataflow_buffers(void* self, void* device) {
@@ -311,11 +315,21 @@ void allocate_scratchpads(void* self, void* device) {
 // Its object begins with its cores.
 void mark_address(void* self, uint64_t address, uint64_t size, uint64_t base) {
     record([&] {
-        if (auto* const marks = thread_data().marks) {
-            marks->push_back({value_at<CoreRectangle>(self, 0), address, size});
+        if (auto* const layout = thread_data().layout) {
+            layout->marks.push_back({value_at<CoreRectangle>(self, 0), address, size});
         }
     });
     observer->metal.originals.mark_address(self, address, size, base);
+}
+
+// An optimised runtime marks the addresses of scratchpads without a call, but still writes them into the kernel's arguments.
+void* kernel_arguments(void* self) {
+    record([&] {
+        if (auto* const layout = thread_data().layout) {
+            layout->has_asked_kernels = true;
+        }
+    });
+    return observer->metal.originals.kernel_arguments(self);
 }
 
 void validate_dataflow_buffer_region(void* self, void* device) {
@@ -421,7 +435,7 @@ std::string missing_facts(const Metal& metal) {
     if (metal.originals.allocate_dataflow_buffers != nullptr && !metal.are_marks_seen) {
         add("dataflow buffers and scratchpads");
     } else if (metal.originals.allocate_scratchpads != nullptr) {
-        add("scratchpads if the runtime is optimised");  // their addresses are marked in one translation unit
+        add("scratchpads if the runtime is optimised (marked inexact)");  // their addresses are marked in one translation unit
     }
     return missing;
 }

@@ -40,7 +40,7 @@ public:
 
     void circular_buffer(const metal::IDevice* device, const LaidOutBuffer& buffer);
     void laid_out(const void* program, BufferClass of, const metal::IDevice* device,
-                  const std::vector<MarkedAddress>& marks);
+                  const NotedLayout& layout);
     void loaded(const metal::Program* program, const metal::IDevice* device);
     void loaded(const metal::MeshCommandQueue* queue, metal::MeshWorkload* workload);
 
@@ -65,6 +65,7 @@ private:
     uint64_t reserved_bytes(const ObservedSet& set, const metal::Buffer* buffer) const;
     uint64_t needed_per_bank(const ObservedSet& set, const void* allocator,
                              const metal::Buffer* buffer) const;
+    bool has_unseen(const void* program, BufferClass of, const NotedLayout& layout) const;
     void load_on_chip(const void* program, metal::IDevice* chip);
 
     BufferIds ids_{metal};

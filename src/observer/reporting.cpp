@@ -205,20 +205,29 @@ void Observer::circular_buffer(const metal::IDevice* device, const LaidOutBuffer
     }
 }
 
+// Where no address was marked: whether the program has buffers of this class nevertheless.
+bool Observer::has_unseen(const void* program, BufferClass of, const NotedLayout& layout) const {
+    if (of == BufferClass::scratchpad) {
+        return layout.has_asked_kernels;
+    }
+    if (of != BufferClass::dataflow || metal.are_marks_seen || metal.dataflow_buffers_of == nullptr) {
+        return false;
+    }
+    const ReturnedVector& all = metal.dataflow_buffers_of(program);
+    return all.begin != all.end;
+}
+
 // The runtime lays a program out once, for whatever device comes first; on other devices it uses the same layout.
 void Observer::laid_out(const void* program, BufferClass of, const metal::IDevice* device,
-                        const std::vector<MarkedAddress>& marks) {
+                        const NotedLayout& layout) {
     if (sets.is_disabled()) {
         return;
     }
-    if (!marks.empty()) {
-        programs.lay_out(program, of, buffers_of(marks));
-    } else if (of == BufferClass::dataflow && !metal.are_marks_seen && metal.dataflow_buffers_of != nullptr) {
+    if (!layout.marks.empty()) {
+        programs.lay_out(program, of, buffers_of(layout.marks));
+    } else if (has_unseen(program, of, layout) && !programs.is_laid_out(program, of)) {
         // It has some, of unknown sizes: one of 0 bytes on unknown cores makes the figures inexact.
-        const ReturnedVector& all = metal.dataflow_buffers_of(program);
-        if (all.begin != all.end && !programs.is_laid_out(program, of)) {
-            programs.lay_out(program, of, {{.has_known_cores = false}});
-        }
+        programs.lay_out(program, of, {{.has_known_cores = false}});
     }
     for (const metal::IDevice* chip : metal.chips_of(device)) {
         if (const auto set = sets.of(chip)) {

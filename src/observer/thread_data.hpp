@@ -15,6 +15,12 @@ namespace ttmem::observer {
 
 constexpr size_t kBufferKinds = 5;
 
+// What the runtime does while it lays out dataflow buffers or scratchpads.
+struct NotedLayout {
+    std::vector<MarkedAddress> marks;
+    bool has_asked_kernels = false;  // for their arguments, which receive the addresses of scratchpads
+};
+
 struct ThreadData {
     bool is_watched = false;  // op names come
     unsigned scans = 0;       // for another reporter in this process
@@ -22,10 +28,10 @@ struct ThreadData {
     // that it knows.
     std::vector<std::string> unreported_scopes;
     size_t reported_scopes = 0;
-    Frame frame;                                  // of the program whose function runs
-    std::vector<MarkedAddress>* marks = nullptr;  // while dataflow buffers or scratchpads are laid out
-    const void* hooked = nullptr;                 // the last buffer that a hook took over
-    const void* allocated = nullptr;              // the last one that an allocator gave something, and which
+    Frame frame;                      // of the program whose function runs
+    NotedLayout* layout = nullptr;    // while dataflow buffers or scratchpads are laid out
+    const void* hooked = nullptr;     // the last buffer that a hook took over
+    const void* allocated = nullptr;  // the last one that an allocator gave something, and which
     const void* allocator = nullptr;
     // Copies of what all threads know, to be read without a lock.
     const metal::IDevice* last_device = nullptr;  // with its set, as of a state of the sets

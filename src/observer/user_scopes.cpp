@@ -27,7 +27,8 @@ struct ThreadScopes {
     uint32_t too_many;  // innermost ones that found no room
 };
 
-__thread ThreadScopes scopes;
+// initial-exec TLS: found without a call. The library is loaded when the program starts.
+__thread ThreadScopes scopes __attribute__((tls_model("initial-exec")));
 
 WaitingScope* new_scope(const char* name) {
     const size_t length = strnlen(name, kMostNameBytes);

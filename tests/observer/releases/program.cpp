@@ -10,6 +10,12 @@ CoreRangeSet::CoreRangeSet(std::vector<CoreRange> ranges) : ranges_(std::move(ra
 const std::vector<CoreRange>& CoreRangeSet::ranges() const { return ranges_; }
 CORES_END
 
+#if HAS_DATAFLOW_BUFFERS
+namespace tt::tt_metal {
+std::vector<uint32_t>& Kernel::common_runtime_args() { return common_runtime_args_; }
+}  // namespace tt::tt_metal
+#endif
+
 namespace tt::tt_metal::detail {
 
 namespace {
@@ -129,7 +135,12 @@ void ProgramImpl::compile_and_allocate(IDevice* device, bool /*slow*/) {
     allocate_circular_buffers(device);
     validate_circular_buffer_region(device);
 #if HAS_DATAFLOW_BUFFERS
-#if !defined(MUTATION_DATAFLOW_INLINED)
+#if defined(MUTATION_DATAFLOW_INLINED)
+    if (dataflow_bytes != 0 && dataflow_buffers_.empty()) {
+        dataflow_buffers_.push_back(dataflow_bytes);
+        lay_out(device, dataflow_bytes, "dataflow");
+    }
+#else
     allocate_dataflow_buffers(device);
 #endif
     allocate_scratchpads(device);

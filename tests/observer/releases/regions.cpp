@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <string_view>
 
 #include "release.hpp"
 #include "truth.hpp"
@@ -13,6 +14,12 @@ void ProgramImpl::lay_out(const IDevice* device, uint64_t size, const char* type
         address = std::max(address, region.end);
     }
     for (CircularBufferAllocator& region : regions_) {
+#if defined(MUTATION_SCRATCHPADS_INLINED)
+        if (type == std::string_view("scratchpad")) {
+            region.end = address + size;
+            continue;
+        }
+#endif
         region.mark_address(address, size, 105'664);
     }
     for (const IDevice* chip : chips_of(device)) {
@@ -23,16 +30,21 @@ void ProgramImpl::lay_out(const IDevice* device, uint64_t size, const char* type
 }
 
 void ProgramImpl::allocate_dataflow_buffers(const IDevice* device) {
-    if (dataflow_bytes != 0 && !has_dataflow_) {
-        has_dataflow_ = true;
+    if (dataflow_bytes != 0 && dataflow_buffers_.empty()) {
+        dataflow_buffers_.push_back(dataflow_bytes);
         lay_out(device, dataflow_bytes, "dataflow");
     }
 }
+
+const std::vector<uint64_t>& ProgramImpl::dataflow_buffers() const { return dataflow_buffers_; }
 
 void ProgramImpl::allocate_scratchpads(const IDevice* device) {
     if (scratchpad_bytes != 0 && !has_scratchpads_) {
         has_scratchpads_ = true;
         lay_out(device, scratchpad_bytes, "scratchpad");
+        if (!kernel_.common_runtime_args().empty()) {
+            kernel_.common_runtime_args().front() = static_cast<uint32_t>(regions_[0].end);
+        }
     }
 }
 

@@ -390,6 +390,16 @@ private:
 
 // ---- programs ------------------------------------------------------------------------------------------------------
 
+#if HAS_DATAFLOW_BUFFERS
+class Kernel {
+public:
+    std::vector<uint32_t>& common_runtime_args();
+
+private:
+    std::vector<uint32_t> common_runtime_args_;
+};
+#endif
+
 namespace detail {
 
 struct KernelBinaryMeta {
@@ -433,6 +443,7 @@ public:
 #endif
 #if HAS_DATAFLOW_BUFFERS
     void allocate_dataflow_buffers(const IDevice* device);
+    const std::vector<uint64_t>& dataflow_buffers() const;
     void allocate_scratchpads(const IDevice* device);
     void validate_dataflow_buffer_region(const IDevice* device);
 
@@ -451,7 +462,8 @@ private:
 
     std::array<CircularBufferAllocator, 2> regions_{CircularBufferAllocator{{{0, 0}, {1, 0}}},
                                                     CircularBufferAllocator{{{0, 1}, {0, 1}}}};
-    bool has_dataflow_ = false;
+    Kernel kernel_;
+    std::vector<uint64_t> dataflow_buffers_;
     bool has_scratchpads_ = false;
 #endif
     uint64_t id_;
