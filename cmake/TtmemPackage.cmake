@@ -31,8 +31,8 @@ install(DIRECTORY integrations/tt-metal DESTINATION "${CMAKE_INSTALL_DATADIR}/tt
 install(DIRECTORY /lib/terminfo/ DESTINATION "${CMAKE_INSTALL_DATADIR}/ttmem/terminfo")
 
 # The terms of what is linked into the programs.
-foreach(library IN ITEMS libboost1.81-dev libcli11-dev libexpected-dev libfmt-dev libncurses-dev libstdc++-12-dev
-        libtomlplusplus-dev libzstd-dev nlohmann-json3-dev)
+foreach(library IN ITEMS libboost1.81-dev libcli11-dev libexpected-dev libfmt-dev libncurses-dev libprotozero-dev
+        libsqlite3-dev libstdc++-12-dev libtomlplusplus-dev libzstd-dev nlohmann-json3-dev zlib1g-dev)
     install(FILES "/usr/share/doc/${library}/copyright" DESTINATION "${CMAKE_INSTALL_DOCDIR}/libraries" RENAME "${library}")
 endforeach()
 

@@ -84,6 +84,7 @@ bool ProcessReplay::load_ledger(const BlockPlace& place) {
         }
     }
     missing_ = 0;
+    ++ledgers_;
     return slots.is_good();
 }
 

@@ -37,6 +37,8 @@ public:
     bool is_present(uint64_t time_ns) const;
     // Events that are missing since the last ledger: until the next one the state is not exact.
     uint64_t missing() const { return missing_; }
+    // How many ledgers became the state. Each may have changed it without an event.
+    uint64_t ledgers() const { return ledgers_; }
     const SegmentImage* image() const { return image_ ? &*image_ : nullptr; }
 
 private:
@@ -55,6 +57,7 @@ private:
     uint64_t now_ns_ = 0;
     size_t position_ = 0;  // the block that is being applied, or the next one
     uint64_t missing_ = 0;
+    uint64_t ledgers_ = 0;
     // Of the events block that is being applied.
     std::string payload_;
     std::optional<ColumnReader> columns_;

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "exports/sources.hpp"
+
+#include <map>
+#include <utility>
+
+#include "base/time.hpp"
+#include "census/device_admission.hpp"
+#include "exports/model_builder.hpp"
+#include "recording/moment.hpp"
+#include "recording/replay.hpp"
+
+namespace ttmem::exports {
+
+namespace {
+
+using recording::Replay;
+using segment::EventType;
+
+// Follows the replay of one process.
+struct ReplayedProcess {
+    SpanTracker* tracker = nullptr;
+    uint64_t ledgers = 0;  // that were applied when the tracker last saw them
+};
+
+class RecordingModel {
+public:
+    RecordingModel(std::shared_ptr<const recording::Recording> from, uint64_t until_ns, uint64_t most)
+        : recording_(std::move(from)),
+          until_ns_(until_ns),
+          replay_(recording_, segment::kMinRingRecords),
+          builder_(replay_.device_ids(), driver_of(*recording_), most) {
+        ExportModel& model = builder_.model();
+        model.host = recording_->host().host;
+        model.source = "recording";
+        model.begin_ns = recording_->first_ns();
+        model.end_ns = until_ns;
+        model.epoch_offset_ns = recording_->epoch_ns(0);
+        model.notes = recording_->problems();
+    }
+
+    base::Expected<ExportModel> read() {
+        while (true) {
+            const auto next_ns = replay_.next_ns();
+            if (!next_ns || *next_ns > until_ns_) {
+                break;
+            }
+            if (auto taken = take(*replay_.step()); !taken) {
+                return tl::unexpected(std::move(taken.error()));
+            }
+        }
+        if (auto finished = finish_processes(); !finished) {
+            return tl::unexpected(std::move(finished.error()));
+        }
+        if (recording_->lost() != 0) {
+            builder_.model().notes.push_back(std::to_string(recording_->lost()) +
+                                             " events of the recording were lost: allocations near them may "
+                                             "be missing or have another beginning or end");
+        }
+        return builder_.finish();
+    }
+
+private:
+    static std::shared_ptr<const census::Driver> driver_of(const recording::Recording& recording) {
+        if (!recording.host().has_driver) {
+            return nullptr;
+        }
+        auto driver = std::make_shared<census::Driver>();
+        driver->devices = recording.host().devices;
+        return driver;
+    }
+
+    base::Expected<ReplayedProcess*> follow(const recording::ProcessReplay& replay) {
+        ReplayedProcess& followed = followed_[replay.process().number];
+        if (followed.tracker == nullptr) {
+            auto reader = replay.image()->reader(until_ns_);
+            if (!reader) {
+                return tl::unexpected(std::move(reader.error()));
+            }
+            followed.tracker = &builder_.add(
+                {replay.process().facts.identity, census::ProcessState::live, std::move(*reader)});
+        }
+        return &followed;
+    }
+
+    base::Expected<void> take(const Replay::ReplayStep& step) {
+        const auto followed = follow(*step.process);
+        if (!followed) {
+            return tl::unexpected(followed.error());
+        }
+        SpanTracker& tracker = *(*followed)->tracker;
+        if (std::exchange((*followed)->ledgers, step.process->ledgers()) != step.process->ledgers()) {
+            tracker.reconcile(*tracker.process().ledger, step.time_ns);
+            return {};  // the state has this event
+        }
+        const recording::RecordedEvent& event = step.event;
+        if (event.is_late) {
+            return {};
+        }
+        if (event.type == EventType::allocate) {
+            tracker.begin(event.slot, event.allocation, event.time_ns);
+        } else if (event.type == EventType::free) {
+            tracker.end(event.slot, event.time_ns);
+        } else if (event.type == EventType::open_set) {
+            tracker.forget_set(event.allocation.set);
+        }
+        return {};
+    }
+
+    // What is live at the end comes from a replay of that moment: it also has what the events lack.
+    base::Expected<void> finish_processes() {
+        Replay end(recording_, segment::kMinRingRecords);
+        if (auto moved = end.move_to(until_ns_); !moved) {
+            return moved;
+        }
+        for (size_t i = 0; i < end.processes().size(); ++i) {
+            const recording::ProcessReplay& present = end.processes()[i];
+            const recording::ProcessReplay& past = replay_.processes()[i];
+            const recording::RecordedProcess& process = present.process();
+            if (process.first_ns > until_ns_ || past.image() == nullptr) {
+                continue;
+            }
+            const auto followed = follow(past);
+            if (!followed) {
+                return tl::unexpected(followed.error());
+            }
+            SpanTracker& tracker = *(*followed)->tracker;
+            if (present.is_present(until_ns_) && present.image() != nullptr) {
+                auto reader = present.image()->reader(until_ns_);
+                if (!reader) {
+                    return tl::unexpected(std::move(reader.error()));
+                }
+                tracker.read_from(std::move(*reader));
+                tracker.reconcile(*tracker.process().ledger, until_ns_);
+            } else {
+                if ((*followed)->ledgers != past.ledgers()) {
+                    tracker.reconcile(*tracker.process().ledger, process.ended_ns.value_or(until_ns_));
+                }
+                tracker.end_all(process.ended_ns.value_or(until_ns_));
+            }
+        }
+        return {};
+    }
+
+    std::shared_ptr<const recording::Recording> recording_;
+    uint64_t until_ns_;
+    Replay replay_;
+    ModelBuilder builder_;
+    std::map<uint32_t, ReplayedProcess> followed_;  // by number
+};
+
+}  // namespace
+
+base::Expected<ExportModel> read_recording(const std::string& path, const std::optional<std::string>& at,
+                                           uint64_t most) {
+    auto recording = recording::Recording::open(path);
+    if (!recording) {
+        return tl::unexpected(std::move(recording.error()));
+    }
+    const auto moment = at ? recording::find_moment(*recording, *at) : (*recording)->last_ns();
+    if (!moment) {
+        return tl::unexpected(moment.error());
+    }
+    return RecordingModel(std::move(*recording), *moment, most).read();
+}
+
+ExportModel read_host(const census::Census& census, const std::string& host) {
+    census::number_all_devices(census);
+    ModelBuilder builder(census.device_ids, census.driver, UINT64_MAX);
+    ExportModel& model = builder.model();
+    model.host = host;
+    model.source = "direct";
+    model.begin_ns = model.end_ns = base::monotonic_ns();
+    model.epoch_offset_ns = base::realtime_ns() - model.end_ns;
+    for (const census::Process& process : census.processes) {
+        builder.add(process).reconcile(*process.ledger, model.end_ns);
+    }
+    return builder.finish();
+}
+
+}  // namespace ttmem::exports

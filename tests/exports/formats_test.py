@@ -1,0 +1,275 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""'ttmem export': each format says what a process did, to the byte, in a reader of that format."""
+
+import csv
+import json
+import os
+import pickle
+import sqlite3
+import stat
+import subprocess
+import sys
+import tempfile
+
+from harness.programs import SIMULATOR, TTMEM
+from harness.test_case import TestCase, main
+from harness.waiting import TIMEOUT
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "recording"))
+from protocol_buffers import decode  # noqa: E402
+from recorder_process import RecorderProcess  # noqa: E402
+
+PPROF = "/usr/lib/go-1.19/pkg/tool/linux_amd64/pprof"
+
+# Two devices in one set. Addresses and sizes are exact: 12 banks of DRAM, 56 of L1.
+BEFORE = """
+first, second = device(0x11), device(0x22, 1)
+mesh = open_set([first, second], "mesh")
+library.ttmem_scope_push(b"model")
+library.ttmem_scope_push(b"=1+1")
+kept = library.ttmem_allocate(mesh, DRAM, 1048640, 12000, 12 * 1024, 7)
+library.ttmem_scope_pop()
+"""
+DURING = """
+library.ttmem_scope_push(b"step, \\"one\\"")
+freed = [library.ttmem_allocate(mesh, DRAM, 1048640 + 1024 * (i + 1), 12 * 2048, 12 * 2048, i) for i in range(0, 20, 2)]
+cores = Cores()
+cores.row[0], cores.row[1] = 0b11, 0b1011
+buffer = library.ttmem_allocate_cb(mesh, 5, 110000, 4096, ctypes.byref(cores), 0)
+l1 = library.ttmem_allocate(mesh, L1, 105664, 5600, 5600, 99)
+for one in freed[1:]:
+    library.ttmem_free(one)
+library.ttmem_scope_pop()
+"""
+DRAM_USED = 12 * 1024 + 12 * 2048
+CB_USED = 5 * 4096
+DRAM_ALLOCATED = 12 * 1024 + 10 * 12 * 2048
+
+
+class Formats(TestCase):
+    def setUp(self):
+        super().setUp()
+        folder = tempfile.TemporaryDirectory(prefix="ttmem-exports-")
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+
+    def path(self, name: str) -> str:
+        return os.path.join(self.folder, name)
+
+    def record(self) -> str:
+        """A recording of a process that goes on."""
+        path = self.path("run.ttmem")
+        self.process = self.tracked_process(BEFORE)
+        recorder = RecorderProcess(self, path)
+        recorder.wait_for(self.process.pid)
+        self.process.run(DURING)
+        recorder.wait_for_rounds()
+        code, text = recorder.stop()
+        self.assertEqual(code, 0, text)
+        return path
+
+    def export(self, form: str, name: str, *arguments: str) -> str:
+        path = self.path(name)
+        done = self.ttmem("export", "--format", form, "-o", path, *arguments)
+        self.assertEqual((done.returncode, done.stdout), (0, ""), done.stderr)
+        self.assertRegex(done.stderr, rf"^ttmem: exported [^\n]* into {path}\n$")  # nothing is left out
+        return path
+
+    def read(self, path: str) -> bytes:
+        with open(path, "rb") as file:
+            return file.read()
+
+    def test_the_file_is_for_its_owner_and_is_not_replaced(self):
+        path = self.export("csv", "out.csv")
+        self.assertEqual(stat.S_IMODE(os.stat(path).st_mode), 0o600)
+        again = self.ttmem("export", "--format", "csv", "-o", path)
+        self.assertEqual(again.returncode, 1)
+        self.assertIn("exists (replace it with --force)", again.stderr)
+        self.export("csv", "out.csv", "--force")
+        self.assertEqual(os.listdir(self.folder), ["out.csv"])
+        folder = self.ttmem("export", "--format", "csv", "-o", self.folder, "--force")
+        self.assertIn("is not a file", folder.stderr)
+        wrong = self.ttmem("export", "--format", "cvs", "-o", "-")
+        self.assertEqual(wrong.returncode, 2)
+        self.assertIn("did you mean 'csv'?", wrong.stderr)
+
+    def test_a_full_disk_leaves_no_file(self):
+        done = self.ttmem("export", "--format", "jsonl", "-o", "/dev/full/out")
+        self.assertEqual(done.returncode, 1)
+        done = subprocess.run(["sh", "-c", '"$0" export --format jsonl -o - > /dev/full', TTMEM],
+                              capture_output=True, text=True, timeout=TIMEOUT, env=self.environment())
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("No space left on device", done.stderr)
+
+    def test_csv_has_every_allocation_and_no_formula(self):
+        recording = self.record()
+        text = self.read(self.export("csv", "out.csv", "--recording", recording)).decode()
+        rows = list(csv.DictReader(text.splitlines()))
+        self.assertEqual(len(rows), 13)
+        self.assertEqual({row["row"] for row in rows}, {"allocation"})
+        self.assertEqual({row["devices"] for row in rows}, {"0 1"})
+        self.assertEqual(sum(int(row["used"]) for row in rows if row["kind"] == "dram"), DRAM_ALLOCATED)
+        self.assertEqual(sum(int(row["used"]) for row in rows if row["kind"] == "dram" and not row["freed"]), DRAM_USED)
+        self.assertEqual({row["name"] for row in rows}, {"model/=1+1", 'model/step, "one"'})
+        # Without a scope a name may begin like a formula.
+        self.process.run('library.ttmem_scope_pop()\nlibrary.ttmem_scope_push(b"=2*3")\n'
+                         'library.ttmem_allocate(mesh, DRAM, 999000000, 64, 768, 1)')
+        living = list(csv.DictReader(self.output_of("export", "--format", "csv", "-o", "-").splitlines()))
+        self.assertIn("'=2*3", {row["name"] for row in living})
+        self.assertEqual(sum(int(row["used"]) for row in living if row["kind"] == "dram"), DRAM_USED + 768)
+
+    def test_jsonl_says_what_there_is_and_what_is_left_out(self):
+        recording = self.record()
+        lines = [json.loads(line) for line in
+                 self.read(self.export("jsonl", "all.jsonl", "--recording", recording)).splitlines()]
+        self.assertEqual([line["type"] for line in lines], ["export", "device", "device", "process"] + 13 * ["allocation"])
+        self.assertEqual(lines[1]["dram"]["bank_size"], 1072693184)
+        self.assertEqual(sum(line["used"] for line in lines[4:] if line["kind"] == "dram" and not line["freed_ns"]),
+                         DRAM_USED)
+        path = self.path("few.jsonl")
+        done = self.ttmem("export", "--format", "jsonl", "-o", path, "--recording", recording, "--max-allocations", "1")
+        self.assertEqual(done.returncode, 0)
+        self.assertRegex(done.stderr, r"\d allocations are left out: freed until ")
+        few = [json.loads(line) for line in self.read(path).splitlines()]
+        self.assertEqual([line for line in few if line["type"] == "allocation" and not line["freed_ns"]],
+                         [line for line in lines if line["type"] == "allocation" and not line["freed_ns"]])
+        peak = [json.loads(line) for line in
+                self.output_of("export", "--format", "jsonl", "-o", "-", "--recording", recording, "--at",
+                               "peak:dram").splitlines()]
+        self.assertEqual([line["freed_ns"] for line in peak if line["type"] == "allocation"], 11 * [None])
+
+    def test_pprof_has_the_bytes_by_scope(self):
+        path = self.export("pprof", "memory.pb.gz", "--recording", self.record())
+
+        def top(*arguments: str) -> str:
+            done = subprocess.run([PPROF, "-top", "-unit=B", *arguments, path], capture_output=True, text=True,
+                                  timeout=TIMEOUT, env=self.environment(HOME=self.folder, PPROF_TMPDIR=self.folder))
+            self.assertEqual(done.returncode, 0, done.stderr)
+            return done.stdout
+
+        # An allocation of the set counts on both devices.
+        self.assertIn("Type: inuse_space", top())
+        self.assertIn(f"of {2 * (DRAM_USED + 5600 + CB_USED)}B total", top())
+        self.assertIn(f"for {2 * DRAM_USED}B,", top("-tagfocus=kind=dram"))
+        self.assertIn(f"for {DRAM_USED}B,", top("-tagfocus=kind=dram", "-tagignore=device=device 1"))
+        self.assertIn(f"for {2 * DRAM_ALLOCATED}B,", top("-sample_index=alloc_space", "-tagfocus=kind=dram"))
+        self.assertRegex(top("-cum"), rf"{2 * (DRAM_USED + 5600 + CB_USED)}B +100% +model\n")
+        self.assertRegex(top(), rf"\n *{2 * 12 * 1024}B .* =1\+1\n")
+
+    def test_perfetto_has_counters_slices_and_failures(self):
+        trace = decode("trace.proto", "Trace",
+                       self.read(self.export("perfetto", "out.pftrace", "--recording", self.record())))
+        packets = trace["packet"]
+        self.assertEqual(packets[0]["first_packet_on_sequence"], [True])
+        tracks = {d["uuid"][0]: d for packet in packets for d in packet.get("track_descriptor", [])}
+        events = [packet | packet["track_event"][0] for packet in packets if "track_event" in packet]
+        for packet in packets:
+            fields = [packet, *packet.get("track_event", []), *packet.get("track_descriptor", [])]
+            self.assertFalse([name for one in fields for name in one if name.isdigit()])
+        title = {uuid: (tracks[d["parent_uuid"][0]].get("name", [""])[0], d["name"][0])
+                 for uuid, d in tracks.items() if "parent_uuid" in d}
+        last = {title[event["track_uuid"][0]]: event["counter_value"][0] for event in events if event["type"] == [4]}
+        self.assertEqual(last[("device 0 (n300)", "dram used")], DRAM_USED)
+        self.assertEqual(last[("device 1 (n300)", "dram used")], DRAM_USED)
+        self.assertEqual(last[("device 0 (n300)", "dram capacity")], 12872318208)
+        self.assertEqual(last[("", "dram used, all devices")], 2 * DRAM_USED)
+        highest = max(event["counter_value"][0] for event in events if event["type"] == [4] and
+                      title[event["track_uuid"][0]] == ("device 0 (n300)", "dram used"))
+        self.assertEqual(highest, DRAM_ALLOCATED)
+        self.assertEqual(sum(event["type"] == [1] for event in events), 2 * 13)
+        self.assertEqual(sum(event["type"] == [2] for event in events), 2 * 9)
+        names = {n["iid"][0]: n["name"][0] for packet in packets for data in packet.get("interned_data", [])
+                 for n in data["event_names"]}
+        self.assertEqual(set(names.values()), {"model/=1+1", 'model/step, "one"'})
+        # Slices of one track do not overlap.
+        depth: dict[int, int] = {}
+        for event in events:
+            if event["type"][0] in (1, 2):
+                track = event["track_uuid"][0]
+                depth[track] = depth.get(track, 0) + (1 if event["type"] == [1] else -1)
+                self.assertIn(depth[track], (0, 1))
+
+    def test_failures_are_in_every_format(self):
+        recording = self.path("oom.ttmem")
+        done = self.ttmem("record", "-o", recording, "--from-start", "--", SIMULATOR, "oom-dram")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        for form, name, text in (("csv", "a.csv", b"failure,"), ("jsonl", "a.jsonl", b'"verdict":"not enough"'),
+                                 ("perfetto", "a.pftrace", b"out of memory: dram"),
+                                 ("memory-viz", "a.json", b'"action":"oom"')):
+            done = self.ttmem("export", "--format", form, "-o", self.path(name), "--recording", recording)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertIn(text, self.read(self.path(name)), form)
+
+    def check_snapshot(self, snapshot: dict):
+        self.assertEqual([segment["device"] for segment in snapshot["segments"]],
+                         list(range(len(snapshot["device_traces"]))))
+        for segment in snapshot["segments"]:
+            at = segment["address"]
+            for block in segment["blocks"]:  # they cover the segment without a gap
+                self.assertEqual(block["address"], at)
+                at += block["size"]
+            self.assertEqual(at, segment["address"] + segment["total_size"])
+            trace = snapshot["device_traces"][segment["device"]]
+            self.assertTrue(all(segment["address"] <= event["addr"] < at for event in trace))
+            self.assertEqual([event["time_us"] for event in trace], sorted(event["time_us"] for event in trace))
+        self.assertEqual(len(snapshot["segments"]), 4)  # DRAM and L1 of two chips
+        dram = snapshot["segments"][0]
+        self.assertEqual(dram["active_size"], DRAM_USED // 12)
+        self.assertEqual([block["requested_size"] for block in dram["blocks"] if block["state"] != "inactive"],
+                         [1000, 2048])
+        actions = [event["action"] for event in snapshot["device_traces"][0]]
+        self.assertEqual(actions, 10 * ["alloc"] + 9 * ["free_requested", "free_completed"])
+        self.assertEqual([frame["name"] for frame in dram["blocks"][0]["frames"]][:2], ["=1+1", "model"])
+
+    def test_memory_viz_is_json_or_a_pickle(self):
+        recording = self.record()
+        text = self.read(self.export("memory-viz", "snapshot.json", "--recording", recording))
+        self.check_snapshot(json.loads(text))
+        data = self.read(self.export("memory-viz", "snapshot.pickle", "--recording", recording))
+        self.assertEqual(data[:2], b"\x80\x04")
+        self.assertEqual(pickle.loads(data), json.loads(text))
+
+    def test_ttnn_visualizer_has_moments_buffers_and_circular_buffers(self):
+        recording = self.record()
+        folder = self.export("ttnn-visualizer", "report", "--recording", recording)
+        self.assertEqual(sorted(os.listdir(folder)), ["config.json", "db.sqlite"])
+        self.assertEqual(stat.S_IMODE(os.stat(os.path.join(folder, "db.sqlite")).st_mode), 0o600)
+        again = self.ttmem("export", "--format", "ttnn-visualizer", "-o", folder)
+        self.assertIn("exists (replace it with --force)", again.stderr)
+        database = sqlite3.connect(os.path.join(folder, "db.sqlite"))
+        self.addCleanup(database.close)
+        rows = lambda text: database.execute(text).fetchall()  # noqa: E731
+        self.assertEqual(rows("PRAGMA integrity_check"), [("ok",)])
+        self.assertEqual(rows("SELECT value FROM report_metadata WHERE key = 'schema_version'"), [("3.3",)])
+        moments = {name: number for number, name in rows("SELECT operation_id, name FROM operations")}
+        self.assertEqual(set(moments), {"beginning", "peak of dram", "peak of l1", "end"})
+        self.assertEqual(rows("SELECT device_id, num_x_cores, l1_num_banks, l1_bank_size FROM devices"),
+                         [(0, 8, 56, 1393472), (1, 8, 56, 1393472)])
+        self.assertEqual(rows(f"""SELECT address, max_size_per_bank, buffer_type FROM buffers WHERE device_id = 0
+                                  AND operation_id = {moments['end']} ORDER BY buffer_type, address"""),
+                         [(1048640, 1024, 0), (1048640 + 1024, 2048, 0), (105664, 100, 1)])
+        self.assertEqual(rows(f"""SELECT sum(max_size_per_bank) FROM buffers WHERE device_id = 1 AND buffer_type = 0
+                                  AND operation_id = {moments['peak of dram']}"""), [(DRAM_ALLOCATED // 12,)])
+        [[graph]] = rows(f"SELECT captured_graph FROM captured_graph WHERE operation_id = {moments['end']}")
+        nodes = json.loads(graph)
+        self.assertEqual([node["id"] for node in nodes], list(range(len(nodes))))
+        kinds = [node["node_type"] for node in nodes]
+        self.assertEqual(kinds, ["capture_start", "function_start", "function_start",
+                                 *2 * ["circular_buffer_allocate"], *2 * ["circular_buffer_deallocate_all"],
+                                 "function_end", "function_end", "capture_end"])
+        self.assertEqual(nodes[3]["params"], {"size": "4096", "address": "110000", "device_id": "0",
+                                              "core_range_set": "{[0-0 - 1-1], [3-1 - 3-1]}", "globally_allocated": "0"})
+        for table in ("operation_arguments", "tensors", "stack_traces", "input_tensors", "output_tensors"):
+            rows(f"SELECT * FROM {table}")  # a reader wants them
+
+    def test_a_long_pickle_is_whole(self):
+        self.process = self.tracked_process(BEFORE + "many = [library.ttmem_allocate(mesh, DRAM, 2000000 + 64 * i, 64, 768, i)"
+                                            " for i in range(2500)]")
+        data = self.read(self.export("memory-viz", "long.pickle"))
+        blocks = pickle.loads(data)["segments"][0]["blocks"]
+        self.assertEqual(sum(block["state"] == "active_allocated" for block in blocks), 2501)
+
+
+if __name__ == "__main__":
+    main()
