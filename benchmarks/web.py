@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The page in Chromium while 32 chips change and 100,000 allocations churn: the time to the first picture, what script and layout
-take of each frame by Chromium's own trace, and what the page costs the daemon.
+"""The page in Chromium while 32 chips change and 100,000 allocations churn: the time to the first picture beside that of a bare static
+document, what script and layout take of each frame by Chromium's own trace, and what the page costs the daemon.
 
     benchmarks/web.py RESULT.json [--quick]
 """
@@ -11,7 +11,9 @@ import os
 import subprocess
 import sys
 import tempfile
+import threading
 import time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 from browser import Browser, missing
 from harness.daemon import Daemon, RuntimeDirectory
@@ -21,6 +23,45 @@ from harness.waiting import wait_until
 FRAME_MS = 1000 / 60
 VIEWS = {"host": "/", "chip": "/chip/0", "list": "/memory?view=list&kind=dram", "treemap": "/memory", "map": "/memory?view=map&device=0"}
 READY = {"host": ".chip-cell", "chip": ".core", "list": ".rows .row", "treemap": ".scope-canvas canvas", "map": ".address-map canvas"}
+
+
+FIRST_PICTURES = 7
+
+
+class StaticDocument(BaseHTTPRequestHandler):
+    """The yardstick: as many cells of text, and neither script, style nor data."""
+
+    def do_GET(self):
+        cells = "".join(f'<p class="chip-cell">{number} 4.2 GiB / 12.0 GiB' for number in range(32))
+        body = f"<!doctype html><title>static</title>{cells}".encode()
+        self.send_response(200)
+        self.send_header("Content-Type", "text/html")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_):
+        pass
+
+
+def first_picture(browser: Browser, url: str) -> float:
+    """Milliseconds from the request in a new tab, with nothing cached."""
+    tab = browser.open(url)
+    taken = tab.wait_for("window.firstPicture")
+    tab.close()
+    return taken
+
+
+def first_pictures(browser: Browser, url: str) -> dict:
+    """The page and the yardstick by turns, so that both meet the same machine."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), StaticDocument)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    pairs = [(first_picture(browser, url), first_picture(browser, f"http://127.0.0.1:{server.server_port}/"))
+             for _ in range(FIRST_PICTURES)]
+    server.shutdown()
+    server.server_close()
+    page, static = (percentile([pair[i] for pair in pairs], 0.5) for i in (0, 1))
+    return {"first_picture_ms": page, "static_document_ms": static, "first_picture_ratio": page / static}
 
 
 def percentile(values: list[float], share: float) -> float:
@@ -52,9 +93,8 @@ def cpu_share(daemon: Daemon, seconds: float) -> float:
 
 def measure(browser: Browser, daemon: Daemon, url: str, seconds: float) -> dict:
     address = url.split("/#")[0]
-    result = {"cpu_without_page_percent": cpu_share(daemon, seconds)}
+    result = {"cpu_without_page_percent": cpu_share(daemon, seconds)} | first_pictures(browser, url)
     tab = browser.open(url)
-    result["first_picture_ms"] = tab.wait_for("window.firstPicture")
     with tempfile.TemporaryDirectory() as folder:
         for name, path in VIEWS.items():
             tab.goto(url=address + path)

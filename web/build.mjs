@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bundles src/ into one script and one style sheet, compresses them, checks their size, and writes them as C++:
+// Bundles src/ into one document, compresses it, checks its size, and writes it as C++:
 // node build.mjs OUTPUT.cpp
 
 import { build } from "esbuild";
 import { createHash } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
 import { gzipSync } from "node:zlib";
 
 const LIMIT = 120 * 1024;
@@ -39,59 +38,57 @@ const licences = (metafile) => {
     return Buffer.from(texts.length === 0 ? "" : `/*\n${texts.join("\n\n").replaceAll("*/", "* /")}\n*/\n`);
 };
 
-const files = [];
-const add = (name, type, content) => {
-    const hash = createHash("sha256").update(content).digest("hex").slice(0, 12);
-    const path = `/assets/${name.replace(".", `-${hash}.`)}`;
-    files.push({ path, type, bytes: gzipSync(content, { level: 9 }), isGzip: true });
-    return path;
-};
+const script = (await bundle("src/main.tsx")).toString().replaceAll("</script", "<\\/script");
+const style = (await bundle("src/page.css")).toString();
+const icon = encodeURIComponent(readFileSync("src/icon.svg", "utf8").trim());
 
-const script = await bundle("src/main.tsx");
-const style = await bundle("src/page.css");
-const scriptPath = add("page.js", "text/javascript; charset=utf-8", script);
-const stylePath = add("page.css", "text/css; charset=utf-8", style);
-const iconPath = add("icon.svg", "image/svg+xml", readFileSync("src/icon.svg"));
-const document = readFileSync("src/page.html", "utf8")
-    .replace("page.js", scriptPath).replace("page.css", stylePath).replace("icon.svg", iconPath);
-files.unshift({ path: "/", type: "text/html; charset=utf-8", bytes: Buffer.from(document), isGzip: false });
+// Only this script and this style run in the page, whatever a name contains.
+const hash = (text) => `'sha256-${createHash("sha256").update(text).digest("base64")}'`;
+const policy = `default-src 'none'; script-src ${hash(script)}; style-src ${hash(style)}; img-src 'self' data: blob:; connect-src 'self'; `
+    + "base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'";
 
-const size = files.reduce((sum, file) => sum + file.bytes.length, 0);
-if (size > LIMIT) {
-    console.error(`web/build.mjs: the page has ${size} bytes compressed; at most ${LIMIT} are allowed`);
+// Script and style are in the document, so that the first picture waits for no further request but that for its data.
+const REQUEST = "<link rel=\"preload\" href=\"/v1/status?scan=false\" as=\"fetch\" crossorigin>";
+const page = readFileSync("src/page.html", "utf8").replace("POLICY", () => policy).replace("ICON", () => icon)
+    .replace("STYLE", () => style).replace("SCRIPT", () => script);
+const [before, after] = page.split("DATA\n");
+for (const [what, text] of [["script", script], ["style", style]]) {
+    if (/<!--|<\/style|\r/.test(text) || text.includes("DATA\n")) {
+        console.error(`web/build.mjs: the ${what} contains text that would end its element`);
+        process.exit(1);
+    }
+}
+const sent = gzipSync(before + REQUEST + after, { level: 9 });
+if (sent.length > LIMIT) {
+    console.error(`web/build.mjs: the page has ${sent.length} bytes compressed; at most ${LIMIT} are allowed`);
     process.exit(1);
 }
 
 // Octal escapes have at most three digits, so no digit that follows can join one.
-const literal = (bytes) => {
+const literal = (name, content) => {
+    const bytes = Buffer.from(content);
     const lines = [];
     for (let i = 0; i < bytes.length; i += 64) {
         let line = "";
         for (const byte of bytes.subarray(i, i + 64)) line += `\\${byte.toString(8).padStart(3, "0")}`;
         lines.push(`    "${line}"`);
     }
-    return lines.join("\n");
+    return `constexpr char ${name}Bytes[] =\n${lines.join("\n")};\nconstexpr std::string_view ${name}{${name}Bytes, ${bytes.length}};`;
 };
-const rows = files.map((file, i) =>
-    `    PageAsset{"${file.path}", "${file.type}", {kBytes${i}, ${file.bytes.length}}, ${file.isGzip}},`);
 writeFileSync(output, `// Written by web/build.mjs.
-#include "daemon/page/assets.hpp"
+#include "page/document.hpp"
 
-#include <array>
-
-namespace ttmem::daemon {
+namespace ttmem::page {
 namespace {
-${files.map((file, i) => `constexpr char kBytes${i}[] =\n${literal(file.bytes)};`).join("\n")}
-constexpr std::array kPageAssets{
-${rows.join("\n")}
-};
+${literal("kSent", sent)}
+${literal("kPolicy", `${policy}; frame-ancestors 'none'`)}
+${literal("kBefore", before)}
+${literal("kAfter", after)}
 }  // namespace
 
-std::span<const PageAsset> page_assets() { return kPageAssets; }
+SentDocument sent_document() { return {kSent, kPolicy}; }
+DocumentParts document_parts() { return {kBefore, kAfter}; }
 
-}  // namespace ttmem::daemon
+}  // namespace ttmem::page
 `);
-// Beside it, for the tests of the page and for the HTML export.
-writeFileSync(join(dirname(output), "page.js"), script);
-writeFileSync(join(dirname(output), "page.css"), style);
-console.log(`page: ${files.length} files, ${size} bytes compressed`);
+console.log(`page: ${sent.length} bytes compressed`);

@@ -11,6 +11,8 @@
 Importing it starts nothing and needs neither a daemon nor an accelerator. docs/PYTHON.md describes it.
 """
 
+# Only type checkers import `typing` here: it takes longer than the whole package.
+
 from __future__ import annotations
 
 from ._client import Client, diff

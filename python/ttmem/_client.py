@@ -4,16 +4,21 @@
 from __future__ import annotations
 
 import os
-from typing import Any, Iterable, Iterator, Literal, Union
 
 from ._documents import Document, Rows, View
 from ._errors import TtmemBadRequest, TtmemNotRunning, TtmemNotTracked
-from ._sizes import Size, parse_size
+from ._sizes import parse_size
 from ._transport import Daemon, NoDaemon, Program
 
-Devices = Union[int, str, Iterable[Union[int, str]]]
-Kinds = Union[str, Iterable[str]]
-GroupBy = Literal["name", "kind", "pid", "device", "set", "scope", "thread", "owner", "age"]
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Iterable, Iterator, Literal, Union
+
+    from ._sizes import Size
+
+    Devices = Union[int, str, Iterable[Union[int, str]]]
+    Kinds = Union[str, Iterable[str]]
+    GroupBy = Literal["name", "kind", "pid", "device", "set", "scope", "thread", "owner", "age"]
 
 _PAGE = 10_000  # the most rows of one answer
 _MOST = 100_000  # the highest limit

@@ -4,9 +4,13 @@ adds is there without a change of this package."""
 
 from __future__ import annotations
 
-from typing import Any, Iterator, Mapping, Sequence, overload
+from collections.abc import Mapping, Sequence
 
 from . import _tables
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Iterator, overload
 
 
 def _wrap(value: Any) -> Any:
@@ -46,7 +50,7 @@ def _plain(value: Any) -> Any:
     return value
 
 
-class Document(Mapping[str, Any]):
+class Document(Mapping[str, "Any"]):
     """A JSON object: `device.memory["dram"].used` and `device["memory"]["dram"]["used"]` are the same."""
 
     __slots__ = ("_fields",)
@@ -95,7 +99,7 @@ class Document(Mapping[str, Any]):
         return f"{type(self).__name__}({self._fields!r})"
 
 
-class Rows(Sequence[Any]):
+class Rows(Sequence["Any"]):
     """A list of an answer. Rows that are objects print as a table."""
 
     __slots__ = ("_rows",)
@@ -103,10 +107,13 @@ class Rows(Sequence[Any]):
     def __init__(self, rows: Sequence[Any]) -> None:
         self._rows = [_plain(row) for row in rows]
 
-    @overload
-    def __getitem__(self, index: int) -> Any: ...
-    @overload
-    def __getitem__(self, index: slice) -> "Rows": ...
+    if TYPE_CHECKING:
+
+        @overload
+        def __getitem__(self, index: int) -> Any: ...
+        @overload
+        def __getitem__(self, index: slice) -> "Rows": ...
+
     def __getitem__(self, index: int | slice) -> Any:
         if isinstance(index, slice):
             return Rows(self._rows[index])

@@ -4,10 +4,15 @@
 from __future__ import annotations
 
 from html import escape
-from typing import Sequence
 
 from ._sizes import format_size
-from ._tables import KINDS, MOST_ROWS, TABLES, Column, Row, columns_of, main_list, reasons, text_view
+from ._tables import KINDS, MOST_ROWS, TABLES, Column, columns_of, main_list, reasons, text_view
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Sequence
+
+    from ._tables import Row
 
 _FONT = "font-family:monospace;font-size:12px"
 _STYLE = f"border-collapse:collapse;{_FONT}"

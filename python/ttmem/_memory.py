@@ -6,7 +6,6 @@ or kernel. Bytes are those that the allocator took, rounding included."""
 from __future__ import annotations
 
 import os
-from typing import Any, Union
 
 from . import _native
 from ._client import Client
@@ -14,7 +13,11 @@ from ._documents import Document
 from ._errors import TtmemBadRequest, TtmemNotFound, TtmemNotSupported, TtmemNotTracked
 from ._sizes import format_size
 
-Device = Union[int, None, Any]
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Union
+
+    Device = Union[int, None, Any]
 
 KINDS = tuple(_native.KIND_NUMBERS)
 

@@ -15,9 +15,15 @@ from __future__ import annotations
 import ctypes
 import os
 import threading
-from typing import Any, Callable
 
 from ._errors import TtmemNotFound, TtmemNotSupported, TtmemNotTracked
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Callable
+
+    Push = Callable[[bytes], Any]
+    Pop = Callable[[], Any]
 
 _LIBRARY = "libttmem.so.2"
 _WAY_OUT = "run the program under 'ttmem run', or with TT_ALLOC_TRACKING_ENABLED=1 if its runtime reports by itself"
@@ -26,9 +32,6 @@ KIND_NUMBERS = {"dram": 0, "l1": 1, "l1_small": 3, "trace": 4, "cb": 5, "kernel"
 _OTHER_KERNELS = (7, 8)
 ALL_DEVICES = -1
 _MOST_DEVICES = 256
-
-Push = Callable[[bytes], Any]
-Pop = Callable[[], Any]
 
 
 class Usage(ctypes.Structure):

@@ -3,15 +3,17 @@
 
 from __future__ import annotations
 
-import functools
 import time
-from types import TracebackType
-from typing import Any, Callable, TypeVar, overload
 
 from . import _native
 from ._errors import TtmemBadRequest, TtmemNotFound, TtmemNotSupported, TtmemNotTracked
 
-Function = TypeVar("Function", bound=Callable[..., Any])
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import TracebackType
+    from typing import Any, Callable, TypeVar, overload
+
+    Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 class scope:
@@ -33,10 +35,14 @@ class scope:
         _native.leave_scope()
 
 
-@overload
-def scoped(target: Function) -> Function: ...
-@overload
-def scoped(target: str) -> Callable[[Function], Function]: ...
+if TYPE_CHECKING:
+
+    @overload
+    def scoped(target: Function) -> Function: ...
+    @overload
+    def scoped(target: str) -> Callable[[Function], Function]: ...
+
+
 def scoped(target: Any) -> Any:
     """`@ttmem.scoped` runs a function in a scope of its name, `@ttmem.scoped("attention")` in one of this name."""
     if isinstance(target, str):
@@ -45,6 +51,8 @@ def scoped(target: Any) -> Any:
 
 
 def _in_scope(function: Callable[..., Any], name: scope) -> Callable[..., Any]:
+    import functools
+
     @functools.wraps(function)
     def wrapper(*arguments: Any, **named: Any) -> Any:
         with name:

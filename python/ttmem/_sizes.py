@@ -3,11 +3,13 @@
 
 from __future__ import annotations
 
-from typing import Union
-
 from ._errors import TtmemBadRequest
 
-Size = Union[int, str]
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Union
+
+    Size = Union[int, str]
 
 _LETTERS = "KMGT"
 

@@ -3,11 +3,16 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable, Mapping, Sequence
+from collections.abc import Mapping
 
 from ._sizes import format_age, format_size
 
-Row = Mapping[str, Any]
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Callable, Sequence
+
+    Row = Mapping[str, Any]
+
 KINDS = ("dram", "l1", "l1_small", "trace", "cb", "kernel")
 MOST_ROWS = 100
 

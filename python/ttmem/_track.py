@@ -4,13 +4,20 @@
 from __future__ import annotations
 
 import threading
-from types import TracebackType
-from typing import Any, Callable, Union
 
 from . import _memory, _native
 from ._documents import Document, Rows
 from ._errors import TtmemBadRequest, TtmemError, TtmemMemoryError, TtmemNotRunning, TtmemNotSupported
-from ._sizes import Size, format_size, parse_size
+from ._sizes import format_size, parse_size
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import TracebackType
+    from typing import Any, Callable, Union
+
+    from ._sizes import Size
+
+    Sums = dict[tuple[str, Union[str, None]], tuple[int, int]]
 
 KINDS = _memory.KINDS
 
@@ -54,9 +61,6 @@ def _peaks() -> dict[int, dict[str, int]]:
     if not _native.is_reporting():
         return {}
     return {device: {kind: _native.own_usage(device, kind).peak_since_reset for kind in KINDS} for device in _native.own_devices()}
-
-
-Sums = dict[tuple[str, Union[str, None]], tuple[int, int]]
 
 
 def _by_name() -> tuple[Sums, list[str]]:

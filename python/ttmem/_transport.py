@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import os
 import stat
-from typing import TYPE_CHECKING, Any, Iterator, Mapping
 
 from ._errors import (
     TtmemBadRequest,
@@ -18,10 +17,12 @@ from ._errors import (
     TtmemTimeout,
 )
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     import http.client
+    from typing import Any, Iterator, Mapping
 
-Parameters = Mapping[str, str]
+    Parameters = Mapping[str, str]
 
 _ERRORS: dict[int, type[TtmemError]] = {
     400: TtmemBadRequest,

@@ -4,11 +4,14 @@
 from __future__ import annotations
 
 import sys
-from typing import Any
 
 from . import _memory
 from ._documents import Rows
 from ._errors import TtmemNotSupported
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 # ttmem's kind, and the name of the runtime's buffer type
 _TYPES = {"dram": "DRAM", "l1": "L1", "l1_small": "L1_SMALL", "trace": "TRACE"}

@@ -67,8 +67,8 @@ class Packages(unittest.TestCase):
         code = "import sys; before = set(sys.modules); import ttmem; print(*sorted(set(sys.modules) - before))"
         loaded = set(output_of(sys.executable, "-c", code, PYTHONPATH=self.installed).split())
         self.assertIn("ttmem._client", loaded)
-        large = {"asyncio", "dataclasses", "email", "html", "http.client", "inspect", "json", "logging", "pandas", "pickle", "pytest", "shutil", "socket",
-                 "ssl", "subprocess", "tempfile", "urllib.parse"}
+        large = {"asyncio", "dataclasses", "email", "enum", "html", "http.client", "inspect", "json", "logging", "pandas", "pickle", "pytest", "re", "shutil", "socket",
+                 "ssl", "subprocess", "tempfile", "typing", "urllib.parse"}
         self.assertEqual(loaded & large, set())
 
 

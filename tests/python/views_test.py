@@ -17,7 +17,7 @@ from harness.waiting import wait_until
 import ttmem
 
 # What differs between two answers to the same question.
-CHANGING = {"time_ns", "age_ns", "oldest_age_ns", "events", "rss", "telemetry", "source", "uptime_ns", "peaked_ns"}
+CHANGING = {"time_ns", "age_ns", "oldest_age_ns", "events", "rss", "telemetry", "source", "uptime_ns", "peaked_ns", "since_age_ns"}
 
 SCENARIOS = [("leak", "step 3", ()), ("cb-clash", "clash", ()), ("oom-dram", None, ()), ("programs", None, ()),
              ("transformer-dp4", None, ())]  # fmt: skip
@@ -95,6 +95,27 @@ class Figures(Package):
         simulator.kill()
         wait_until(lambda: simulator.pid in [each.process.pid for each in ttmem.post_mortems().post_mortems], "no post-mortem")
         self.assertEqual(ttmem.post_mortems(pid=simulator.pid).post_mortem.summary.process.pid, simulator.pid)
+
+    def test_leaks_are_those_of_the_program(self):
+        process = self.tracked_process("""
+            s = open_set([device(16)])
+            held = []
+            for step in range(6):
+                scope("cache")
+                held.append(allocate(s, DRAM, 1048576 * (step + 1), 4096, 4096))
+                library.ttmem_scope_pop()
+                mark("step")
+        """)
+        for source in ("direct", "daemon"):
+            if source == "daemon":
+                self.daemon().wait_for(process.pid)
+            with self.subTest(source=source):
+                view = ttmem.leaks()
+                self.assertEqual(view.source, source)
+                self.assertEqual([(leak.name, leak.per_mark) for leak in view.leaks], [("cache", 4096)])
+                self.assert_same(view, "leaks", "--limit", "0")
+                self.assert_same(ttmem.leaks(mark="step", marks=4), "leaks", "--mark", "step", "--marks", "4", "--limit", "0")
+                self.assertEqual(len(ttmem.leaks(kind="l1").leaks), 0)
 
     def test_a_list_of_several_pages_is_put_together(self):
         self.daemon()

@@ -80,8 +80,8 @@ const commands = {
         const found = await page.evaluate("axe.run(document, {runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa']})");
         return found.violations.map((one) => `${one.id}: ${one.nodes.slice(0, 3).map((node) => `${node.html.slice(0, 200)} ${node.failureSummary}`).join(" | ")}`);
     },
-    async startTrace({ tab, path }) {
-        await browser.startTracing(pages.get(tab).page, { path, categories: ["toplevel", "devtools.timeline"] });
+    async startTrace({ tab, path, categories = ["toplevel", "devtools.timeline"] }) {
+        await browser.startTracing(pages.get(tab).page, { path, categories });
     },
     async stopTrace() { await browser.stopTracing(); },
     async sleep({ seconds }) { await new Promise((resolve) => setTimeout(resolve, seconds * 1000)); },

@@ -11,7 +11,7 @@ build() { PATH=$folder/bin "$folder/web/build" "$1" "$folder/assets.cpp" 2>"$fol
 
 build auto
 grep -q 'the page is left out: node and npm are missing' "$folder/errors"
-grep -q 'return {}' "$folder/assets.cpp"
+grep -q "return {}" "$folder/assets.cpp"
 build off
 [ ! -s "$folder/errors" ]
 if build on; then
@@ -26,4 +26,4 @@ cp "$folder/bin/npm" "$folder/bin/node"
 chmod +x "$folder/bin/npm" "$folder/bin/node"
 build auto
 grep -q 'npm could not install' "$folder/errors"
-grep -q 'return {}' "$folder/assets.cpp"
+grep -q "return {}" "$folder/assets.cpp"

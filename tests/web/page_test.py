@@ -75,6 +75,18 @@ class Views(PageCase):
             tab.wait_for_text("model/embedding")
         self.assert_quiet(tab)
 
+    def test_the_first_picture_needs_the_document_and_one_answer(self):
+        """Everything else is asked for when the first picture with data is painted."""
+        self.start()
+        simulator = self.simulator_at("transformer-dp4", "decode 1", "--board", "t3000")
+        self.host.wait_for(simulator.pid)
+        tab = self.tab()
+        asked = tab.value("performance.getEntriesByType('resource').map(one => new URL(one.name).pathname + new URL(one.name).search)")
+        self.assertEqual(asked[0], "/v1/status?scan=false")
+        self.assertEqual([one for one in asked if not one.startswith("/v1/")], [])
+        self.assertEqual(asked.count("/v1/status?scan=false"), 1, "the answer that the document asked for is used")
+        self.assert_quiet(tab)
+
     def test_a_change_is_shown_at_once(self):
         self.start()
         simulator = self.simulator_at("transformer-dp4", "weights", "--board", "t3000")

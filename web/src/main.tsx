@@ -12,7 +12,8 @@ function savedAnswers(): SavedAnswers | null {
 }
 
 startTheme();
-start(savedAnswers());
-startRouter();
-const place = document.getElementById("app");
-if (place !== null) render(<App />, place);
+void start(savedAnswers(), () => {
+    startRouter();
+    const place = document.getElementById("app");
+    if (place !== null) render(<App />, place);
+});

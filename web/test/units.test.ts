@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { address, age, bytes, change, ids, percent } from "../src/model/units";
+import { address, age, bytes, change, ids, number, percent } from "../src/model/units";
 
 test("bytes read as in the terminal", () => {
     assert.deepEqual([0, 999, 1000, 1024, 1023898, 14753792, 12863864064].map(bytes),
@@ -27,4 +27,8 @@ test("ids are ranges", () => {
     assert.equal(ids([0, 1, 2, 3, 7]), "0-3,7");
     assert.equal(ids([]), "-");
     assert.equal(address(255), "0xff");
+});
+
+test("numbers have groups of three digits", () => {
+    assert.deepEqual([0, 999, 1000, 1234567, -1234, 1234.5678, null].map(number), ["0", "999", "1,000", "1,234,567", "-1,234", "1,234.568", "-"]);
 });

@@ -10,6 +10,7 @@
 #include "base/text.hpp"
 #include "daemon/api/metrics.hpp"
 #include "daemon/page/page.hpp"
+#include "page/document.hpp"
 #include "view/json/json.hpp"
 #include "view/questions/questions.hpp"
 #include "view/questions/routes.hpp"
@@ -246,7 +247,7 @@ void Api::send_page_token(const AuthorizedRequest& request, const SharedResponde
     Response response;
     nlohmann::ordered_json body{{"token", *token},
                                 {"valid_s", std::chrono::seconds(PageTokens::kLifetime).count()},
-                                {"built", !page_assets().empty()},
+                                {"built", !page::sent_document().gzip.empty()},
                                 {"socket", page_address_.socket},
                                 {"address", nullptr},
                                 {"no_address", nullptr}};

@@ -10,8 +10,8 @@
 #include <nlohmann/json.hpp>
 
 #include "census/segment_test_support.hpp"
-#include "daemon/page/assets.hpp"
 #include "daemon/watch/history_thread.hpp"
+#include "page/document.hpp"
 #include "view/json/json.hpp"
 #include "view/questions/questions.hpp"
 
@@ -296,7 +296,7 @@ TEST_F(ApiTest, ALinkOfAnotherSiteOpensThePageAndNoData) {
     };
     EXPECT_EQ(status("/v1/status"), 403u);
     EXPECT_EQ(status("/metrics"), 403u);
-    EXPECT_EQ(status("/chip/0"), page_assets().empty() ? 404u : 200u);
+    EXPECT_EQ(status("/chip/0"), page::sent_document().gzip.empty() ? 404u : 200u);
 }
 
 TEST_F(ApiTest, StreamsBeginWithWhatWasAskedFor) {

@@ -4,16 +4,15 @@
 // The page that ttmemd serves to browsers (docs/WEB.md). It contains no data; it asks the API for them.
 
 #include <optional>
-#include <span>
 
 #include "daemon/http/message.hpp"
-#include "daemon/page/assets.hpp"
+#include "page/document.hpp"
 
 namespace ttmem::daemon {
 
-// The document, or one of its files. Any address that is no route is the document for a browser that navigates to it, because each
-// view has an address of its own. Nothing: the address is neither.
+// The document, for a browser that navigates to an address which is no route: each view has an address of its own. Nothing: it is no
+// such request.
 std::optional<http::Response> page_response(const http::Request& request,
-                                            std::span<const PageAsset> assets = page_assets());
+                                            const page::SentDocument& document = page::sent_document());
 
 }  // namespace ttmem::daemon

@@ -35,13 +35,28 @@ let token: string | null = null;
 /** The fragment is removed at once, so that it is in no history and no shared link. The token stays in this tab. */
 function takeToken(): void {
     const match = /^#token=([0-9A-Za-z_.~-]+)$/.exec(location.hash);
-    try {
-        if (match?.[1] !== undefined) sessionStorage.setItem(TOKEN_KEY, match[1]);
-        token = sessionStorage.getItem(TOKEN_KEY);
-    } catch {
-        token = match?.[1] ?? null;
+    if (match?.[1] === undefined) {
+        token = storedToken();
+        return;
     }
-    if (match !== null) history.replaceState(null, "", location.pathname + location.search);
+    token = match[1];
+    history.replaceState(null, "", location.pathname + location.search);
+}
+
+function storedToken(): string | null {
+    try {
+        return sessionStorage.getItem(TOKEN_KEY);
+    } catch {
+        return null;
+    }
+}
+
+function storeToken(): void {
+    try {
+        if (token !== null) sessionStorage.setItem(TOKEN_KEY, token);
+    } catch {
+        // No storage: for this page only.
+    }
 }
 
 export function isSaved(): boolean {
@@ -188,27 +203,35 @@ async function findOutPermissions(): Promise<void> {
 }
 
 /** Counters come at once; the stream scans ledgers first. Everybody may see them, so no token is sent, and the document can preload them. */
-async function showCounters(): Promise<void> {
+async function getCounters(): Promise<void> {
     try {
         const response = await fetch("/v1/status?scan=false");
-        if (!response.ok) return;
-        const counters = (await response.json()) as Status;
-        if (status.value === null) status.value = counters;
+        if (response.ok) status.value = (await response.json()) as Status;
     } catch {
         // The stream says what is wrong.
     }
 }
 
-export function start(answers: SavedAnswers | null): void {
+const untilPainted = async (): Promise<void> => {
+    await new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)));
+};
+
+/** `show` draws the page. The document has asked for the counters before this script was there, so the first picture has them. Everything
+ * else is asked for when it is painted, because the daemon's scan would compete with it. */
+export async function start(answers: SavedAnswers | null, show: () => void): Promise<void> {
     if (answers !== null) {
         saved = answers;
         status.value = answers["/v1/status"] as Status;
         connection.value = "saved";
         round.value = 1;
+        show();
         return;
     }
     takeToken();
-    void showCounters();
+    await getCounters();
+    show();
+    await untilPainted();
+    storeToken();
     new Stream().start();
-    void findOutPermissions();
+    await findOutPermissions();
 }

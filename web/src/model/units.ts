@@ -59,9 +59,16 @@ export function count(value: number, one: string, many: string): string {
     return `${number(value)} ${value === 1 ? one : many}`;
 }
 
+// Not by Intl: its first use loads the formats of all languages, which delays the first picture.
+function grouped(value: number): string {
+    const [whole = "", fraction] = String(Math.round(value * 1000) / 1000).split(".");
+    const text = whole.replace(/\B(?=(\d{3})+$)/g, ",");
+    return fraction === undefined ? text : `${text}.${fraction}`;
+}
+
 /** "12,345" */
 export function number(value: number | null | undefined): string {
-    return value === null || value === undefined ? UNKNOWN : value.toLocaleString("en-US");
+    return value === null || value === undefined ? UNKNOWN : grouped(value);
 }
 
 export function address(value: number | null | undefined): string {

@@ -3,10 +3,13 @@
 
 import { useEffect, useRef } from "preact/hooks";
 import type { VNode } from "preact";
-import uPlot from "uplot";
+import type uPlot from "uplot";
 import { theme } from "../model/theme";
 import { bytes, clock } from "../model/units";
 import { useWidth } from "./hooks";
+
+// Evaluated with the first chart: uPlot asks for time zones and number formats when it is loaded, which takes longer than a first picture may.
+const loadPlot = async (): Promise<typeof uPlot> => (await import("uplot")).default;
 
 export interface Line {
     label: string;
@@ -59,53 +62,76 @@ function drawCapacity(chart: uPlot, capacity: number | null): void {
     ctx.restore();
 }
 
+interface Content {
+    data: uPlot.AlignedData;
+    lines: Line[];
+    marks: Mark[];
+    capacity: number | null;
+    range: [number, number] | null;
+    isWhole: boolean;
+    onZoom: (range: [number, number] | null) => void;
+}
+
+/** The chart reads what it shows from `latest`, which changes while it lives. */
+function optionsOf(latest: { current: Content }, width: number, height: number): uPlot.Options {
+    const axis = { stroke: style("--dim"), grid: { stroke: style("--line"), width: 1 }, ticks: { show: false } };
+    return {
+        width, height,
+        legend: { show: false },
+        cursor: { drag: { x: true, y: false, setScale: false }, points: { size: 6 } },
+        scales: {
+            x: { time: true, range: (_u, low, high) => latest.current.range ?? [low, Math.max(high, low + 10)] },
+            y: { range: (_u, _low, high) => [0, Math.max(high, latest.current.isWhole ? latest.current.capacity ?? 0 : 0, 1024) * 1.08] },
+        },
+        axes: [
+            { ...axis, values: (_u, ticks) => ticks.map((tick) => shortClock(tick)) },
+            { ...axis, size: 76, incrs: STEPS, values: (_u, ticks) => ticks.map((tick) => bytes(tick)) },
+        ],
+        series: [{}, ...latest.current.lines.map((line) => ({
+            label: line.label, stroke: line.color, width: 2, fill: `${line.color}2e`, points: { show: false },
+        }))],
+        hooks: {
+            draw: [(u) => {
+                drawCapacity(u, latest.current.capacity);
+                drawMarks(u, latest.current.marks);
+            }],
+            setSelect: [(u) => {
+                if (u.select.width < 4) return;
+                const from = u.posToVal(u.select.left, "x");
+                const to = u.posToVal(u.select.left + u.select.width, "x");
+                u.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
+                latest.current.onZoom([from, to]);
+            }],
+        },
+    };
+}
+
 export function Chart({ times, lines, capacity, marks, height, label, range, isWhole, onZoom }: {
     times: number[]; lines: Line[]; capacity: number | null; marks: Mark[]; height: number; label: string;
     range: [number, number] | null; isWhole: boolean; onZoom: (range: [number, number] | null) => void;
 }): VNode {
     const [box, width] = useWidth();
     const chart = useRef<uPlot | null>(null);
-    const latest = useRef({ marks, capacity, range, isWhole, onZoom });
-    latest.current = { marks, capacity, range, isWhole, onZoom };
+    const content: Content = { data: [times, ...lines.map((line) => line.values)], lines, marks, capacity, range, isWhole, onZoom };
+    const latest = useRef(content);
+    latest.current = content;
     const names = lines.map((line) => line.label).join("|");
     const mode = theme.value;
     useEffect(() => {
-        if (box.current === null || width === 0) return;
-        const axis = { stroke: style("--dim"), grid: { stroke: style("--line"), width: 1 }, ticks: { show: false } };
-        const made = new uPlot({
-            width, height,
-            legend: { show: false },
-            cursor: { drag: { x: true, y: false, setScale: false }, points: { size: 6 } },
-            scales: {
-                x: { time: true, range: (_u, low, high) => latest.current.range ?? [low, Math.max(high, low + 10)] },
-                y: { range: (_u, _low, high) => [0, Math.max(high, latest.current.isWhole ? latest.current.capacity ?? 0 : 0, 1024) * 1.08] },
-            },
-            axes: [
-                { ...axis, values: (_u, ticks) => ticks.map((tick) => shortClock(tick)) },
-                { ...axis, size: 76, incrs: STEPS, values: (_u, ticks) => ticks.map((tick) => bytes(tick)) },
-            ],
-            series: [{}, ...lines.map((line) => ({
-                label: line.label, stroke: line.color, width: 2, fill: `${line.color}2e`, points: { show: false },
-            }))],
-            hooks: {
-                draw: [(u) => {
-                    drawCapacity(u, latest.current.capacity);
-                    drawMarks(u, latest.current.marks);
-                }],
-                setSelect: [(u) => {
-                    if (u.select.width < 4) return;
-                    const from = u.posToVal(u.select.left, "x");
-                    const to = u.posToVal(u.select.left + u.select.width, "x");
-                    u.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
-                    latest.current.onZoom([from, to]);
-                }],
-            },
-        }, [times, ...lines.map((line) => line.values)], box.current);
-        chart.current = made;
-        return () => made.destroy();
+        if (width === 0) return;
+        let isGone = false;
+        void loadPlot().then((Plot) => {
+            if (isGone || box.current === null) return;
+            chart.current = new Plot(optionsOf(latest, width, height), latest.current.data, box.current);
+        });
+        return () => {
+            isGone = true;
+            chart.current?.destroy();
+            chart.current = null;
+        };
     }, [width, height, names, mode]);
     useEffect(() => {
-        chart.current?.setData([times, ...lines.map((line) => line.values)]);
+        chart.current?.setData(latest.current.data);
     }, [times, lines, range, marks, isWhole]);
     const last = lines.map((line) => `${line.label} ${bytes(line.values[line.values.length - 1] ?? null)}`).join(", ");
     return (

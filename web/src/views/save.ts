@@ -45,9 +45,13 @@ export function embed(answers: SavedAnswers): string {
     return JSON.stringify(answers).replaceAll("<", "\\u003c").replaceAll("\u2028", "\\u2028").replaceAll("\u2029", "\\u2029");
 }
 
-async function textOf(selector: string, attribute: "src" | "href"): Promise<string> {
-    const address = document.querySelector(selector)?.getAttribute(attribute) ?? "";
-    return await (await fetch(address)).text();
+/** This document as it was sent, with the data in place of the request for them. */
+function documentWith(answers: SavedAnswers): string {
+    const copy = document.documentElement.cloneNode(true) as HTMLElement;
+    copy.querySelector("#app")?.replaceChildren();
+    const data = `<script type="application/json" id="ttmem-data">${embed(answers)}</script>`;
+    // eslint-disable-next-line no-restricted-properties -- read, not written
+    return `<!doctype html>\n${copy.outerHTML.replace(/<link rel="preload"[^>]*>/, () => data)}\n`;
 }
 
 export async function saveAsHtml(): Promise<void> {
@@ -63,13 +67,5 @@ export async function saveAsHtml(): Promise<void> {
             }
         }
     }
-    const script = await textOf("script[src]", "src");
-    const style = await textOf("link[rel=stylesheet]", "href");
-    const html = `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:; base-uri 'none'; form-action 'none'">
-<title>ttmem</title><style>${style.replaceAll("</", "<\\/")}</style></head><body><div id="app"></div>
-<script type="application/json" id="ttmem-data">${embed(answers)}</script>
-<script>${script.replaceAll("</script", "<\\/script")}</script></body></html>
-`;
-    save(`ttmem-${view.host}.html`, html, "text/html");
+    save(`ttmem-${view.host}.html`, documentWith(answers), "text/html");
 }
