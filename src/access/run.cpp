@@ -11,6 +11,7 @@
 #include <cassert>
 #include <cerrno>
 #include <chrono>
+#include <climits>
 #include <cstdlib>
 #include <cstring>
 #include <iterator>
@@ -18,6 +19,7 @@
 
 #include "access/restore_numbers.hpp"
 #include "access/run_arrivals.hpp"
+#include "access/run_headroom.hpp"
 #include "base/environment.hpp"
 #include "base/pidfd.hpp"
 #include "base/signals.hpp"
@@ -101,9 +103,22 @@ int start_error(const base::Descriptor& error_reader) {
     return got == sizeof error ? error : 0;
 }
 
-void follow(const RunSettings& settings, RunArrivals& arrivals, const base::SignalDescriptor& signals,
-            const base::Descriptor& child, pid_t pid) {
-    int wait_ms = -1;  // until the next call of settings.watch
+// Calls those that watch the processes. Returns the milliseconds until the next call; -1: nobody watches.
+int watch(const RunSettings& settings, const RunArrivals& arrivals, RunHeadroom& headroom) {
+    if (!settings.watch && !settings.headroom) {
+        return -1;
+    }
+    const census::Census census = arrivals.census();
+    int wait_ms = settings.watch ? settings.watch(census) : INT_MAX;
+    if (settings.headroom) {
+        wait_ms = std::min(wait_ms, headroom.follow(census));
+    }
+    return wait_ms;
+}
+
+void follow(const RunSettings& settings, RunArrivals& arrivals, RunHeadroom& headroom,
+            const base::SignalDescriptor& signals, const base::Descriptor& child, pid_t pid) {
+    int wait_ms = -1;  // until the next call of watch()
     steady_clock::time_point next_scan = steady_clock::now() + std::chrono::milliseconds(kScanIntervalMs);
     while (!base::has_ended(child)) {
         pollfd polled[] = {
@@ -119,15 +134,11 @@ void follow(const RunSettings& settings, RunArrivals& arrivals, const base::Sign
             arrivals.scan_for_children_of(pid);
             next_scan = steady_clock::now() + std::chrono::milliseconds(kScanIntervalMs);
         }
-        if (settings.watch) {
-            wait_ms = settings.watch(arrivals.census());
-        }
+        wait_ms = watch(settings, arrivals, headroom);
     }
     // The child is still a zombie, so its last messages can be attributed to it.
     arrivals.take_events();
-    if (settings.watch) {
-        settings.watch(arrivals.census());
-    }
+    watch(settings, arrivals, headroom);
 }
 
 // The devices of the command only.
@@ -212,7 +223,19 @@ void check_limits(view::RunView& view, const census::Census& census,
     }
 }
 
-view::RunView look_back(const RunSettings& settings, census::Census census) {
+// Bytes that are missing may have been in L1.
+std::vector<view::LeastHeadroom> least_headroom(const view::RunView& view, const census::Census& census,
+                                                RunHeadroom& headroom) {
+    std::vector<view::LeastHeadroom> rows = headroom.finish(census);
+    const bool is_partial =
+        std::any_of(view.figures.inexact.begin(), view.figures.inexact.end(), may_hide_bytes);
+    for (view::LeastHeadroom& row : rows) {
+        row.at_least = is_partial ? std::nullopt : row.at_least;
+    }
+    return rows;
+}
+
+view::RunView look_back(const RunSettings& settings, census::Census census, RunHeadroom& headroom) {
     view::RunView view;
     view.origin = view::read_here();
     view.command = settings.command;
@@ -232,6 +255,9 @@ view::RunView look_back(const RunSettings& settings, census::Census census) {
     }
     view.peak_by_name = peak_layers(census, view.origin.time_ns);
     check_limits(view, census, settings.limits);
+    if (settings.headroom) {
+        view.least_headroom = least_headroom(view, census, headroom);
+    }
     return view;
 }
 
@@ -270,15 +296,16 @@ base::Expected<RunEnd> run(const RunSettings& settings) {
         return start_failure(error);
     }
     RunEnd end;
+    RunHeadroom headroom;
     end.start_error = start_error(error_reader);
     if (end.start_error == 0) {
-        follow(settings, *arrivals, signals, child, pid);
+        follow(settings, *arrivals, headroom, signals, child, pid);
     }
     const int status = reap(pid);
     if (end.start_error != 0) {
         return end;
     }
-    end.view = look_back(settings, arrivals->census());
+    end.view = look_back(settings, arrivals->census(), headroom);
     end.view.missing_facts = arrivals->missing_facts();
     end.view.lived_ns = static_cast<uint64_t>(
         std::chrono::duration_cast<std::chrono::nanoseconds>(steady_clock::now() - started).count());

@@ -21,6 +21,7 @@ struct RunSettings {
     std::optional<std::string> observer;  // the library to preload
     bool names = false;                   // the runtime names what it allocates for caches and traces
     std::vector<view::PeakLimit> limits;
+    bool headroom = false;  // watch the least headroom
     // Called repeatedly with the processes so far, and once after the end of the command. Returns the milliseconds until the
     // next call.
     std::function<int(const census::Census&)> watch = nullptr;

@@ -92,6 +92,8 @@ public:
         return slot;
     }
 
+    void free(uint32_t slot, uint64_t ticks) { writer_.free(slot, ticks); }
+
     // Writes only the ledger: an event in flight.
     uint32_t add_to_ledger(const segment::Allocation& a) {
         const uint32_t slot = next_slot();

@@ -72,6 +72,30 @@ class Assertions(unittest.TestCase):
         self.assertEqual(done.returncode, 97)
         self.assertIn("PEAK: dram of device 0 reached 3.3 MiB; the limit is 3.0 MiB", done.stderr)
 
+    def test_a_headroom_below_its_limit_exits_with_97(self):
+        done, report = report_of("--min-headroom", "1KiB", "--", SIMULATOR, "matmul-single-core")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        [least] = report["least_headroom"]
+        self.assertEqual(least["headroom"], least["headroom_at_least"])
+        self.assertEqual(least["missing"], 0)
+        headroom = least["headroom"]
+        self.assertEqual(report["gates"], [{"name": "min-headroom 1024", "passed": True,
+                                            "text": "no device had less than 1.0 KiB"}])
+        self.assertEqual(run("--min-headroom", str(headroom), "--", SIMULATOR, "matmul-single-core").returncode, 0)
+        with tempfile.TemporaryDirectory() as directory:
+            junit, markdown = os.path.join(directory, "junit.xml"), os.path.join(directory, "report.md")
+            done = run("--min-headroom", str(headroom + 1), "--junit", junit, "--markdown", markdown,
+                       "--", SIMULATOR, "matmul-single-core")
+            self.assertEqual(done.returncode, 97)
+            self.assertRegex(done.stderr, r"--min-headroom \d+: device 0 had .* at the least")
+            for path in (junit, markdown):
+                with open(path, encoding="utf-8") as file:
+                    self.assertRegex(file.read(), "(?s)min-headroom.*device 0 had")
+        self.assertEqual(report_of("--", SIMULATOR, "leak")[1]["least_headroom"], [])
+        done = run("--min-headroom", "much", "--", "true")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("'much': must be a size, such as 64KiB", done.stderr)
+
     def test_the_report_lists_what_the_runtime_does_not_give(self):
         for release, missing in (("v7000", ["ASIC ids"]), ("v7600", [])):
             with tempfile.NamedTemporaryFile() as truth:

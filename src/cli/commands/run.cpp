@@ -34,6 +34,7 @@ struct RunOptions {
     bool bytes = false;
     bool names = false;
     std::vector<std::string> max_peaks;
+    std::optional<std::string> min_headroom;
     std::optional<std::string> baseline;
     std::string tolerance = "0%";
     std::optional<std::string> report;
@@ -58,6 +59,10 @@ std::string check_limit(const std::string& text) {
                              : "'" + text +
                                    "': must be KIND=SIZE, such as dram=8GiB; KIND is dram, l1, l1_small, "
                                    "trace, cb or kernel";
+}
+
+std::string check_size(const std::string& text) {
+    return parse_size(text) ? "" : "'" + text + "': must be a size, such as 64KiB";
 }
 
 bool write_report(const base::Descriptor& file, const std::string& text) {
@@ -156,8 +161,11 @@ base::Expected<std::vector<ReportFile>> open_reports(const RunOptions& options) 
 }
 
 int run_command(const RunOptions& options) {
-    access::RunSettings settings{
-        .command = options.command, .observer = find_observer(), .names = options.names, .limits = {}};
+    access::RunSettings settings{.command = options.command,
+                                 .observer = find_observer(),
+                                 .names = options.names,
+                                 .limits = {},
+                                 .headroom = options.min_headroom.has_value()};
     if (!settings.observer) {
         print_error(
             "the observer library is not installed: only a tt-metal that reports to ttmem itself is tracked");
@@ -165,13 +173,15 @@ int run_command(const RunOptions& options) {
     for (const std::string& limit : options.max_peaks) {
         settings.limits.push_back(*parse_limit(limit));
     }
-    view::RunGates gates{.fail_on_leak = options.fail_on_leak,
-                         .fail_on_failure = options.fail_on_failure,
-                         .require_tracked = options.require_tracked,
-                         .allow_untracked = options.allow_untracked,
-                         .max_peaks = settings.limits,
-                         .baseline = {},
-                         .tolerance = *parse_tolerance(options.tolerance)};
+    view::RunGates gates{
+        .fail_on_leak = options.fail_on_leak,
+        .fail_on_failure = options.fail_on_failure,
+        .require_tracked = options.require_tracked,
+        .allow_untracked = options.allow_untracked,
+        .max_peaks = settings.limits,
+        .min_headroom = options.min_headroom ? parse_size(*options.min_headroom) : std::nullopt,
+        .baseline = {},
+        .tolerance = *parse_tolerance(options.tolerance)};
     if (options.baseline) {
         auto baseline = read_baseline(*options.baseline);
         if (!baseline) {
@@ -229,6 +239,11 @@ void add_run(CLI::App& app, Action& chosen) {
                 ->allow_extra_args(false)
                 ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
                 ->check(check_limit);
+            command
+                .add_option("--min-headroom", options.min_headroom,
+                            "Exit with 97 if an L1 core had less room for CBs: 64KiB")
+                ->type_name("SIZE")
+                ->check(check_size);
             command.add_flag("--names", options.names,
                              "Let tt-metal name what it keeps in caches and traces");
             auto* baseline = command

@@ -28,6 +28,14 @@ void fields(auto& io, Like<UndecidedPeak> auto& undecided) {
     io("limit", undecided.limit, "the limit that was given");
 }
 
+void fields(auto& io, Like<LeastHeadroom> auto& least) {
+    io("device", least.device, "the device");
+    io("headroom", least.headroom,
+       "the lowest value that was seen, below 0 is a clash; null: the size of L1 is not known");
+    io("headroom_at_least", least.at_least, "lower bound; null: events were not seen");
+    io("missing", least.missing, "events that were not seen");
+}
+
 void fields(auto& io, Like<PeakLayer> auto& layer) {
     io("kind", layer.kind, "the kind of memory");
     io.unless_empty("name", layer.name, "the full name; null: it has none");
@@ -52,6 +60,8 @@ void fields(auto& io, Like<RunView> auto& view) {
     io.derived("leak", view.has_leak(), "buffers were live when their process ended");
     io("exceeded", view.exceeded, "peaks above the limits that were given");
     io("undecided", view.undecided, "limits between the lower and the upper bound of a peak");
+    io("least_headroom", view.least_headroom,
+       "with `--min-headroom`: the least room between circular buffers and L1 buffers on the fullest core");
     io("peak_by_name", view.peak_by_name,
        "what the processes held when each had requested most, by kind and name: the most of any process");
     io("gates", view.gates, "the checks that were asked for");

@@ -48,6 +48,16 @@ struct UndecidedPeak {
     bool operator==(const UndecidedPeak&) const = default;
 };
 
+// The least room between circular buffers and L1 buffers on a device: that of its fullest core at any time.
+struct LeastHeadroom {
+    uint32_t device = 0;
+    std::optional<int64_t> headroom = {};  // an upper bound; absent: the size of L1 is not known
+    std::optional<int64_t> at_least = {};  // a lower bound; absent: it is not known
+    uint64_t missing = 0;             // events that were not seen
+
+    bool operator==(const LeastHeadroom&) const = default;
+};
+
 // What one process held at most under a name when it had requested most of that kind.
 struct PeakLayer {
     census::Kind kind = census::Kind::dram;
@@ -78,6 +88,7 @@ struct RunView {
     std::vector<census::FailureCounts> failure_counts;
     std::vector<ExceededPeak> exceeded;
     std::vector<UndecidedPeak> undecided;
+    std::vector<LeastHeadroom> least_headroom;
     std::vector<PeakLayer> peak_by_name;  // by kind, the most first
     std::vector<GateResult> gates;
     std::vector<std::string> missing_facts;  // facts that its tt-metal does not give

@@ -70,6 +70,32 @@ GateResult check_peak(const RunView& view, const PeakLimit& limit) {
                      fmt::format("no device exceeded {}", text_of(limit.bytes)));
 }
 
+GateResult check_headroom(const RunView& view, uint64_t limit) {
+    const auto least = static_cast<int64_t>(std::min<uint64_t>(limit, INT64_MAX));
+    std::vector<std::string> problems;
+    for (const LeastHeadroom& each : view.least_headroom) {
+        if (!each.headroom) {
+            problems.push_back(
+                fmt::format("undecided on device {}: the size of its L1 is not known", each.device));
+        } else if (*each.headroom < least) {
+            problems.push_back(fmt::format("device {} had {} at the least", each.device,
+                                           prose_signed_bytes(*each.headroom, false)));
+        } else if (each.at_least.value_or(INT64_MIN) < least) {
+            problems.push_back(fmt::format(
+                "undecided on device {}: at most {}, {}", each.device,
+                prose_signed_bytes(*each.headroom, false),
+                each.at_least       ? std::string("several processes used the device at the same time")
+                : each.missing != 0 ? format_count(each.missing, "event was", "events were") + " not seen"
+                                    : std::string("the figures are inexact")));
+        }
+    }
+    if (view.least_headroom.empty()) {
+        problems.emplace_back("undecided: no device is known");
+    }
+    return result_of(fmt::format("min-headroom {}", limit), problems,
+                     fmt::format("no device had less than {}", text_of(limit)));
+}
+
 // The names that had more at the peak than before, the largest difference first.
 std::string grown_layers(const RunView& view, const RunView& baseline, Kind kind) {
     std::map<std::string, int64_t> grown;
@@ -181,6 +207,9 @@ std::vector<GateResult> check_gates(const RunView& view, const RunGates& gates) 
     }
     for (const PeakLimit& limit : gates.max_peaks) {
         results.push_back(check_peak(view, limit));
+    }
+    if (gates.min_headroom) {
+        results.push_back(check_headroom(view, *gates.min_headroom));
     }
     if (gates.baseline) {
         results.push_back(check_baseline(view, *gates.baseline, gates.tolerance));

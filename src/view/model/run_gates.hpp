@@ -23,11 +23,13 @@ struct RunGates {
     bool require_tracked = false;
     bool allow_untracked = false;
     std::vector<PeakLimit> max_peaks;
+    std::optional<uint64_t> min_headroom;
     std::optional<RunView> baseline;  // an earlier report
     double tolerance = 0;             // a part of each peak of the baseline: 0.02 is 2 %
 
     bool is_any() const {
-        return fail_on_leak || fail_on_failure || require_tracked || !max_peaks.empty() || baseline;
+        return fail_on_leak || fail_on_failure || require_tracked || !max_peaks.empty() || min_headroom ||
+               baseline;
     }
 };
 

@@ -46,17 +46,45 @@ TEST(RunGates, APeakThatIsALowerBoundCanNotBeComparedAndFails) {
 TEST(RunGates, WhereNothingWasTrackedEveryGateFailsUnlessThatIsAllowed) {
     RunView nothing;
     EXPECT_THAT(check_gates(nothing, {}), SizeIs(0));
-    for (int i = 0; i < 4; ++i) {
+    for (int i = 0; i < 5; ++i) {
         RunGates gates;
         gates.fail_on_leak = i == 0;
         gates.fail_on_failure = i == 1;
         gates.require_tracked = i == 2;
         gates.max_peaks = i == 3 ? std::vector<PeakLimit>{{Kind::dram, 1}} : std::vector<PeakLimit>();
+        gates.min_headroom = i == 4 ? std::optional<uint64_t>(1) : std::nullopt;
         ASSERT_THAT(check_gates(nothing, gates), SizeIs(1));
         EXPECT_FALSE(check_gates(nothing, gates)[0].passed);
         gates.allow_untracked = true;
         EXPECT_TRUE(check_gates(nothing, gates)[0].passed);
     }
+}
+
+TEST(RunGates, AHeadroomBelowTheLimitFailsAndSoDoesOneThatCanNotBeDecided) {
+    RunGates gates;
+    gates.min_headroom = 64 << 10;
+    RunView view = run_with_peak(1, 1);
+    EXPECT_EQ(check_gates(view, gates).at(0).text, "undecided: no device is known");
+    view.least_headroom = {{.device = 0, .headroom = 64 << 10, .at_least = 64 << 10}};
+    EXPECT_TRUE(check_gates(view, gates)[0].passed);
+    EXPECT_EQ(check_gates(view, gates)[0].name, "min-headroom 65536");
+    const auto text_of = [&](const LeastHeadroom& least) {
+        view.least_headroom = {least};
+        EXPECT_FALSE(check_gates(view, gates)[0].passed);
+        return check_gates(view, gates)[0].text;
+    };
+    EXPECT_EQ(text_of({.device = 2, .headroom = 40 << 10, .at_least = 40 << 10}),
+              "device 2 had 40.0 KiB at the least");
+    EXPECT_EQ(text_of({.device = 2, .headroom = -512, .at_least = {}, .missing = 9}),
+              "device 2 had -512 B at the least")
+        << "what was not seen can only lower it";
+    EXPECT_EQ(text_of({.device = 2, .headroom = 65 << 10, .at_least = {}, .missing = 9}),
+              "undecided on device 2: at most 65.0 KiB, 9 events were not seen");
+    EXPECT_EQ(text_of({.device = 2, .headroom = 65 << 10, .at_least = 63 << 10}),
+              "undecided on device 2: at most 65.0 KiB, several processes used the device at the same time");
+    EXPECT_EQ(text_of({.device = 2, .headroom = 65 << 10}),
+              "undecided on device 2: at most 65.0 KiB, the figures are inexact");
+    EXPECT_EQ(text_of({.device = 2}), "undecided on device 2: the size of its L1 is not known");
 }
 
 TEST(RunGates, FailedAllocationsAndClashesAreFailuresAndUnknownFreesAreNot) {
