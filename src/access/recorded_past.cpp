@@ -55,6 +55,19 @@ base::Expected<void> RecordedPast::add_arrivals(uint64_t now_ns) {
     return {};
 }
 
+void RecordedPast::add_gaps(uint64_t now_ns) {
+    for (const recording::ProcessReplay& replay : replay_.processes()) {
+        const uint32_t number = replay.process().number;
+        size_t& known = gaps_[number];
+        while (has_ended_.contains(number) && known < replay.gaps().size() &&
+               replay.gaps()[known].time_ns <= now_ns) {
+            history_.follow();  // the events before it
+            history_.add_gap(number, replay.gaps()[known].time_ns, replay.gaps()[known].events);
+            ++known;
+        }
+    }
+}
+
 // Samples once per second, and notes who arrives and ends.
 base::Expected<void> RecordedPast::pass_time(uint64_t until_ns) {
     for (; next_sample_ns_ <= until_ns; next_sample_ns_ += base::kNsPerSecond) {
@@ -83,6 +96,7 @@ base::Expected<void> RecordedPast::replay() {
         if (auto passed = pass_time(until_ns); !passed) {
             return passed;
         }
+        add_gaps(until_ns);
         if (!next_ns || *next_ns > until_ns_) {
             break;
         }

@@ -27,6 +27,7 @@ private:
     base::Expected<void> replay();
     base::Expected<void> pass_time(uint64_t until_ns);
     base::Expected<void> add_arrivals(uint64_t now_ns);
+    void add_gaps(uint64_t now_ns);
 
     const uint64_t until_ns_;
     uint64_t now_ns_ = 0;
@@ -34,6 +35,7 @@ private:
     recording::Replay replay_;
     history::EventHistory history_;
     std::map<uint32_t, bool> has_ended_;  // by number, of processes that have arrived
+    std::map<uint32_t, size_t> gaps_;     // by number: those that the history has
     std::vector<census::Process> kept_;   // the names of events are in their ledgers
 };
 

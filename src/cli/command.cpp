@@ -133,7 +133,7 @@ void add_recording(CLI::App& command, CommonOptions& options) {
     CLI::Option* const recording =
         command.add_option("--recording", options.recording, "Show a moment of a recording ('ttmem record')")
             ->type_name("FILE");
-    command.add_option("--at", options.at, "Which: +12.5s, 13:05:20, peak:dram or failure:1")
+    command.add_option("--at", options.at, "Which: +12.5s, 13:05, peak:dram, failure:1, mark:NAME")
         ->type_name("TIME")
         ->needs(recording);
     if (CLI::Option* const repeated = command.get_option_no_throw("--watch")) {

@@ -2,7 +2,7 @@
 #include "exports/model_builder.hpp"
 
 #include <algorithm>
-#include <set>
+#include <tuple>
 #include <utility>
 
 #include "base/text.hpp"
@@ -100,14 +100,14 @@ void SpanTracker::begin(uint32_t slot, const segment::Allocation& allocation, ui
     span.name = name_of(allocation.name);
     span.cores = cores_of(allocation.core_set);
     span.begin_ns = time_ns;
-    live_.emplace(slot, std::move(span));
+    live_.emplace(slot, span);
 }
 
 void SpanTracker::end(uint32_t slot, uint64_t time_ns) {
     const auto found = live_.find(slot);
     if (found != live_.end()) {
         found->second.end_ns = std::max(time_ns, found->second.begin_ns);
-        builder_->keep(std::move(found->second));
+        builder_->keep(found->second);
         live_.erase(found);
     }
 }
@@ -191,8 +191,8 @@ uint32_t ModelBuilder::device_with(uint32_t id, const ttmem_device_info& info) {
     return place->second;
 }
 
-void ModelBuilder::keep(AllocationSpan span) {
-    ended_.push_back(std::move(span));
+void ModelBuilder::keep(const AllocationSpan& span) {
+    ended_.push_back(span);
     if (ended_.size() > most_) {
         model_.begin_ns = std::max(model_.begin_ns, *ended_.front().end_ns);
         ended_.pop_front();
@@ -258,17 +258,17 @@ void ModelBuilder::sort_devices() {
 
 ExportModel ModelBuilder::finish() {
     std::vector<AllocationSpan>& spans = model_.spans;
-    for (AllocationSpan& span : ended_) {
+    for (const AllocationSpan& span : ended_) {
         if (left_out_ == 0 || *span.end_ns > model_.begin_ns) {
-            spans.push_back(std::move(span));
+            spans.push_back(span);
         } else {
             ++left_out_;  // it ended at the same time as one that is left out
         }
     }
     ended_.clear();
-    for (SpanTracker& tracker : trackers_) {
-        for (auto& [slot, span] : tracker.live_) {
-            spans.push_back(std::move(span));
+    for (const SpanTracker& tracker : trackers_) {
+        for (const auto& [slot, span] : tracker.live_) {
+            spans.push_back(span);
         }
     }
     std::sort(spans.begin(), spans.end(), [](const auto& a, const auto& b) {

@@ -75,7 +75,7 @@ private:
 
     uint32_t add_name(const std::string& name);
     uint32_t device_with(uint32_t id, const ttmem_device_info& info);
-    void keep(AllocationSpan span);
+    void keep(const AllocationSpan& span);
     void add_failures();
     void add_marks();
     void sort_devices();

@@ -235,6 +235,7 @@ std::vector<SliceKey> choose_slices(const ExportModel& model, size_t& left_out) 
         all.resize(kMostSlices);
     }
     std::vector<SliceKey> chosen;
+    chosen.reserve(all.size());
     for (const auto& [weight, key] : all) {
         chosen.push_back(key);
     }

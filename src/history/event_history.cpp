@@ -49,6 +49,15 @@ bool EventHistory::add(uint32_t number, const census::Process& process, Follower
     return true;
 }
 
+void EventHistory::add_gap(uint32_t number, uint64_t monotonic_ns, uint64_t events) {
+    const std::lock_guard lock(mutex_);
+    Record& gap = log_.add();
+    gap.process = number;
+    gap.type = RecordType::gap;
+    gap.monotonic_ns = monotonic_ns;
+    gap.count = events;
+}
+
 bool EventHistory::end(uint32_t number) {
     const auto found = processes_.find(number);
     if (found == processes_.end() || !found->second.is_followed()) {

@@ -62,6 +62,9 @@ public:
     // turn, on the monotonic clock.
     uint64_t follow_due(uint64_t now_ns);
 
+    // Adds a record of events that nobody could read. For a recording: rings that are followed have their own.
+    void add_gap(uint32_t number, uint64_t monotonic_ns, uint64_t events);
+
     // Adds a sample of used bytes, and updates the event rates.
     void add_sample(uint64_t monotonic_ns, uint64_t epoch_ns, const census::Figures& figures);
 

@@ -88,6 +88,7 @@ enum class TableId : uint8_t {
     names = 5,
     failures = 6,
     cards = 10,
+    marks = 12,
     inexact = 32,         // a counter of segment::Inexact
     failure_totals = 33,  // by type
     card_total = 34,

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/time.hpp"
+#include "recording/marks.hpp"
 #include "recording/replay.hpp"
 
 namespace ttmem::recording {
@@ -23,7 +24,8 @@ using segment::AllocationKind;
 
 namespace {
 
-constexpr char kForms[] = "must be +12.5s, 13:05:20, '2026-05-01 13:05:20', peak:KIND or failure:N";
+constexpr char kForms[] =
+    "must be +12.5s, 13:05:20, '2026-05-01 13:05:20', peak:KIND, failure:N or mark:NAME";
 
 tl::unexpected<Error> refuse(const std::string& text, const std::string& why) {
     return base::error(Error::Code::refused, "'" + text + "': " + why);
@@ -156,6 +158,36 @@ base::Expected<uint64_t> find_failure(const std::shared_ptr<const Recording>& re
     return refuse(text, "the recording has " + std::to_string(static_cast<uint64_t>(count)) + " failures");
 }
 
+// The names of marks, each once, in the order of time; at most a few.
+std::string list_names(const std::vector<RecordedMark>& marks) {
+    constexpr size_t kMostNames = 10;
+    std::vector<std::string> names;
+    for (const RecordedMark& mark : marks) {
+        if (std::find(names.begin(), names.end(), mark.name) == names.end()) {
+            names.push_back(mark.name);
+        }
+    }
+    std::string list;
+    for (size_t i = 0; i < std::min(names.size(), kMostNames); ++i) {
+        list += (i == 0 ? "" : ", ") + names[i];
+    }
+    return list +
+           (names.size() > kMostNames ? " and " + std::to_string(names.size() - kMostNames) + " more" : "");
+}
+
+base::Expected<uint64_t> find_mark(const Recording& recording, const std::string& text) {
+    const std::string name = text.substr(text.find(':') + 1);
+    const std::vector<RecordedMark> marks = find_marks(recording);
+    for (const RecordedMark& mark : marks) {
+        if (mark.name == name) {
+            return std::clamp(mark.time_ns, recording.first_ns(), recording.last_ns());
+        }
+    }
+    return refuse(text, marks.empty()
+                            ? "the recording has no marks"
+                            : "the recording has no mark with this name; it has " + list_names(marks));
+}
+
 }  // namespace
 
 std::string clock_text(uint64_t epoch_ns) {
@@ -180,7 +212,7 @@ base::Expected<uint64_t> find_moment(const std::shared_ptr<const Recording>& rec
     } else if (text.starts_with("failure:")) {
         return find_failure(recording, text);
     } else if (text.starts_with("mark:")) {
-        return refuse(text, "the recording has no marks");
+        return find_mark(*recording, text);
     } else if (const auto epoch_ns = parse_clock(text, recording->epoch_ns(recording->last_ns()))) {
         time_ns = recording->from_epoch_ns(*epoch_ns);
     }

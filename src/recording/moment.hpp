@@ -13,7 +13,7 @@
 namespace ttmem::recording {
 
 // "+12.5s" after the beginning, "13:05:20" or "2026-05-01 13:05:20" on the clock of this time zone, "peak:dram" (the moment with the
-// most used bytes of a kind, over all devices), "failure:1" (the first failed allocation). Errors say what the recording has.
+// most used bytes of a kind, over all devices), "failure:1" (the first failed allocation), "mark:NAME" (the first mark with that name). Errors say what the recording has.
 base::Expected<uint64_t> find_moment(const std::shared_ptr<const Recording>& recording,
                                      const std::string& text);
 

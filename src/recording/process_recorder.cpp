@@ -2,6 +2,7 @@
 #include "recording/process_recorder.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "segment/clock.hpp"
@@ -35,6 +36,16 @@ Allocation allocation_of(const Event& event, uint32_t thread) {
         a.flags = AllocationFlag::planned;
     }
     return a;
+}
+
+uint64_t newest_mark_ns(const std::vector<TableEntry>& entries) {
+    uint64_t newest_ns = 0;
+    for (const TableEntry& entry : entries) {
+        if (entry.table == TableId::marks) {
+            newest_ns = std::max(newest_ns, mark_from_bytes(entry.bytes).head.ticks);
+        }
+    }
+    return newest_ns == 0 ? segment::monotonic_now() : newest_ns;
 }
 
 }  // namespace
@@ -150,7 +161,11 @@ base::Expected<uint64_t> ProcessRecorder::follow(BlockWriter& to) {
             columns_->add(event);
             last_ns_ = event.time_ns;
             ++events_;
-            if (columns_->count() >= kEventsPerBlock || event.type == EventType::open_set) {
+            if (event.type == EventType::open_set) {
+                // Its number may be used again before the block is written.
+                note_tables();
+            }
+            if (columns_->count() >= kEventsPerBlock) {
                 if (auto flushed = flush(to); !flushed) {
                     return tl::unexpected(std::move(flushed.error()));
                 }
@@ -158,6 +173,11 @@ base::Expected<uint64_t> ProcessRecorder::follow(BlockWriter& to) {
         }
         sum += batch_.size();
     } while (batch_.size() >= kEventsPerScan / 2 && sum < 4 * kEventsPerScan);
+    if (!columns_ && tables_.has_new_marks(*ledger_)) {
+        if (auto flushed = flush(to); !flushed) {
+            return tl::unexpected(std::move(flushed.error()));
+        }
+    }
     events_since_ledger_ += sum;
     if (needs_ledger_ || events_since_ledger_ >= std::max(kEventsPerLedger, 2 * live_)) {
         if (auto written = write_ledger(to); !written) {
@@ -167,14 +187,26 @@ base::Expected<uint64_t> ProcessRecorder::follow(BlockWriter& to) {
     return sum;
 }
 
+void ProcessRecorder::note_tables() {
+    std::vector<TableEntry> changes = tables_.changes(*ledger_);
+    noted_tables_.insert(noted_tables_.end(), std::make_move_iterator(changes.begin()),
+                         std::make_move_iterator(changes.end()));
+}
+
 base::Expected<void> ProcessRecorder::flush(BlockWriter& to) {
     const uint64_t lost = lost_noted_ - lost_written_;
-    if (!columns_ && lost == 0) {
+    if (!columns_ && lost == 0 && !tables_.has_new_marks(*ledger_)) {
         return {};
     }
-    const uint64_t now_ns = columns_ ? last_ns_ : std::max(last_ns_, segment::monotonic_now());
+    note_tables();
+    const std::vector<TableEntry> entries = std::exchange(noted_tables_, {});
+    uint64_t now_ns = last_ns_;
+    if (!columns_) {
+        now_ns = lost != 0 ? segment::monotonic_now() : newest_mark_ns(entries);
+        now_ns = std::max(last_ns_, now_ns);
+    }
     ByteWriter payload;
-    write_tables(tables_.changes(*ledger_), payload);
+    write_tables(entries, payload);
     const ColumnWriter none(now_ns);
     (columns_ ? *columns_ : none).write(payload);
     auto written = to.append({.type = BlockType::events,

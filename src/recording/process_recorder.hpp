@@ -54,6 +54,7 @@ private:
     RecordedEvent describe(const ReadEvent& read, const segment::Clock& clock);
     bool is_newer(segment::SlotRef slot);
     void learn_generations();
+    void note_tables();
 
     const uint32_t number_;
     const std::shared_ptr<const segment::Reader> ledger_;
@@ -63,6 +64,7 @@ private:
     std::vector<uint32_t> threads_;      // by line
     std::vector<ReadEvent> batch_;       // of one scan
     std::optional<ColumnWriter> columns_;
+    std::vector<TableEntry> noted_tables_;  // of the block that is being filled
     uint64_t block_first_ns_ = 0;
     uint64_t last_ns_ = 0;
     uint64_t events_ = 0;

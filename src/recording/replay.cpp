@@ -25,6 +25,8 @@ uint64_t time_of(const TableEntry& entry, uint64_t last_ns) {
         }
         case TableId::cards:
             return card_from_bytes(entry.bytes).head.failure.ticks;
+        case TableId::marks:
+            return mark_from_bytes(entry.bytes).head.ticks;
         case TableId::failure_totals:
             return last_ns;
         default:
@@ -108,9 +110,12 @@ base::Expected<void> ProcessReplay::start_before(uint64_t time_ns) {
 
 bool ProcessReplay::load_events(const BlockPlace& place) {
     auto payload = place.read();
-    missing_ += place.header().lost;
+    const uint64_t lost = place.header().lost + (payload ? 0 : std::max<uint64_t>(place.header().events, 1));
+    missing_ += lost;
+    if (lost != 0) {
+        gaps_.push_back({place.header().first_ns, lost});
+    }
     if (!payload) {
-        missing_ += std::max<uint64_t>(place.header().events, 1);
         return false;
     }
     payload_ = std::move(*payload);
@@ -203,8 +208,30 @@ std::optional<uint64_t> ProcessReplay::next_ns() {
     return std::nullopt;
 }
 
+// A set, a failure and its card have times of their own, which may differ a little from that of the event about them. They apply with
+// the event. Applying them again at their time changes nothing.
+void ProcessReplay::apply_announced() {
+    constexpr uint64_t kLargestDifferenceNs = 1'000'000;
+    if (event_.type != segment::EventType::open_set && event_.type != segment::EventType::failure) {
+        return;
+    }
+    for (size_t i = next_table_;
+         i < tables_.size() && tables_[i].first <= event_.time_ns + kLargestDifferenceNs; ++i) {
+        const TableEntry& entry = tables_[i].second;
+        const bool is_of_failure = entry.table == TableId::failures || entry.table == TableId::cards;
+        const bool is_of_set = entry.table == TableId::sets && entry.index == event_.allocation.set;
+        if (event_.type == segment::EventType::failure ? is_of_failure : is_of_set) {
+            image_->apply(entry);
+            if (is_of_set) {
+                return;  // what follows is its closing
+            }
+        }
+    }
+}
+
 void ProcessReplay::apply_next() {
     apply_tables(event_.time_ns);
+    apply_announced();
     image_->apply(event_);
     now_ns_ = std::max(now_ns_, event_.time_ns);
     has_event_ = columns_->next(event_);

@@ -37,6 +37,12 @@ public:
     bool is_present(uint64_t time_ns) const;
     // Events that are missing since the last ledger: until the next one the state is not exact.
     uint64_t missing() const { return missing_; }
+    // Losses of the blocks that were entered, in the order of the file.
+    struct ReplayGap {
+        uint64_t time_ns = 0;
+        uint64_t events = 0;
+    };
+    const std::vector<ReplayGap>& gaps() const { return gaps_; }
     // How many ledgers became the state. Each may have changed it without an event.
     uint64_t ledgers() const { return ledgers_; }
     const SegmentImage* image() const { return image_ ? &*image_ : nullptr; }
@@ -48,6 +54,7 @@ private:
     bool load_events(const BlockPlace& place);
     void finish_block();
     void apply_tables(uint64_t time_ns);
+    void apply_announced();
     // Goes on to the next block that has something until this time. False: there is none.
     bool enter_block(uint64_t time_ns);
 
@@ -58,6 +65,7 @@ private:
     size_t position_ = 0;  // the block that is being applied, or the next one
     uint64_t missing_ = 0;
     uint64_t ledgers_ = 0;
+    std::vector<ReplayGap> gaps_;
     // Of the events block that is being applied.
     std::string payload_;
     std::optional<ColumnReader> columns_;

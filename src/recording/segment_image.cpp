@@ -30,6 +30,14 @@ void raise_mark(Mark& mark, uint64_t used) {
     }
 }
 
+void store_words(segment::Word* to, const void* object, size_t length) {
+    for (size_t i = 0; i * sizeof(uint64_t) < length; ++i) {
+        uint64_t word = 0;
+        std::memcpy(&word, static_cast<const char*>(object) + i * sizeof word, sizeof word);
+        to[i].store(word, std::memory_order_release);
+    }
+}
+
 }  // namespace
 
 base::Expected<SegmentImage> SegmentImage::make(uint32_t pid, uint64_t start_time, uint32_t slots,
@@ -227,6 +235,9 @@ void SegmentImage::apply(const TableEntry& entry) {
         case TableId::cards:
             apply_card(entry);
             break;
+        case TableId::marks:
+            apply_mark(entry);
+            break;
         default:
             break;  // of a newer recorder
     }
@@ -241,11 +252,7 @@ void SegmentImage::apply_card(const TableEntry& entry) {
     auto* const words = writer_.region<segment::Word>(RegionId::cards) +
                         uint64_t{segment::card_index(entry.index)} * (region.stride / sizeof(segment::Word));
     const auto store = [&](size_t at, const void* object, size_t length) {
-        for (size_t i = 0; i * sizeof(uint64_t) < length; ++i) {
-            uint64_t word = 0;
-            std::memcpy(&word, static_cast<const char*>(object) + i * sizeof word, sizeof word);
-            words[at + i].store(word, std::memory_order_release);
-        }
+        store_words(words + at, object, length);
     };
     segment::CardHead head = card.head;
     head.number = entry.index;
@@ -278,6 +285,24 @@ void SegmentImage::apply_card(const TableEntry& entry) {
         words[segment::kCardBlocksWord - 1].load(std::memory_order_relaxed), std::memory_order_relaxed);
     words[0].store(words[0].load(std::memory_order_relaxed) / 2 * 2 + 1, std::memory_order_release);
     raise_mark(writer_.header().cards, entry.index);
+}
+
+void SegmentImage::apply_mark(const TableEntry& entry) {
+    if (entry.index == 0) {
+        return;
+    }
+    segment::MarkContents mark = mark_from_bytes(entry.bytes);
+    mark.head.number = entry.index;
+    const segment::Region region = segment::SegmentWriter::region_of(sizes_, RegionId::marks);
+    auto* const words = writer_.region<segment::Word>(RegionId::marks) +
+                        uint64_t{segment::mark_index(entry.index)} * (region.stride / sizeof(segment::Word));
+    store_words(words + 1, &mark.head, sizeof mark.head);
+    for (size_t i = 0; i < mark.totals.size(); ++i) {
+        store_words(words + segment::kMarkTotalsWord + i * segment::kMarkTotalWords, &mark.totals[i],
+                    sizeof mark.totals[i]);
+    }
+    words[0].store(words[0].load(std::memory_order_relaxed) / 2 * 2 + 1, std::memory_order_release);
+    raise_mark(writer_.header().marks, entry.index);
 }
 
 void SegmentImage::LedgerUpdate::free_until(uint32_t slot) {

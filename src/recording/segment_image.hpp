@@ -53,6 +53,7 @@ private:
     template <class Writer>
     void free(Writer& writer, uint32_t slot, uint64_t time_ns);
     void apply_card(const TableEntry& entry);
+    void apply_mark(const TableEntry& entry);
 
     base::Descriptor file_;
     std::shared_ptr<void> mapping_;

@@ -139,6 +139,30 @@ CardContents card_from_bytes(const std::string& bytes) {
     return card;
 }
 
+std::string bytes_of_mark(const segment::MarkContents& mark, const segment::Clock& clock) {
+    ByteWriter to;
+    segment::MarkHead head = mark.head;
+    head.ticks = time_of(head.ticks, clock);
+    append_object(to, head);
+    to.number(mark.totals.size());
+    for (const segment::MarkTotal& total : mark.totals) {
+        append_object(to, total);
+    }
+    return to.bytes();
+}
+
+segment::MarkContents mark_from_bytes(const std::string& bytes) {
+    ByteReader from(bytes);
+    segment::MarkContents mark;
+    mark.head = read_object<segment::MarkHead>(from);
+    for (uint64_t i = std::min<uint64_t>(from.number(), segment::kMarkTotals); i != 0 && from.is_good();
+         --i) {
+        mark.totals.push_back(read_object<segment::MarkTotal>(from));
+    }
+    mark.head.totals = static_cast<uint32_t>(mark.totals.size());
+    return mark;
+}
+
 std::map<TableTracker::TableKey, std::string> TableTracker::current(const segment::Reader& reader) const {
     std::map<TableKey, std::string> found;
     const segment::Clock clock = reader.clock();
@@ -201,6 +225,17 @@ void TableTracker::add_names(const segment::Reader& reader, std::vector<TableEnt
     }
 }
 
+void TableTracker::add_marks(const segment::Reader& reader, uint64_t after, std::vector<TableEntry>& to) {
+    const uint64_t count = reader.mark_count();
+    for (const segment::MarkContents& mark : reader.marks()) {
+        if (mark.head.number > after && mark.head.number <= count) {
+            to.push_back({TableId::marks, static_cast<uint32_t>(mark.head.number),
+                          bytes_of_mark(mark, reader.clock())});
+        }
+    }
+    marks_ = count;
+}
+
 namespace {
 
 // Cards are large and never change, so each is read once.
@@ -233,6 +268,7 @@ std::vector<TableEntry> TableTracker::all(const segment::Reader& reader) {
     }
     names_ = 1;
     add_names(reader, entries);
+    add_marks(reader, 0, entries);
     return entries;
 }
 
@@ -256,6 +292,9 @@ std::vector<TableEntry> TableTracker::changes(const segment::Reader& reader) {
         }
     }
     add_names(reader, entries);
+    if (has_new_marks(reader)) {
+        add_marks(reader, marks_, entries);
+    }
     return entries;
 }
 

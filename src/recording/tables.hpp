@@ -38,6 +38,10 @@ void words_from_bytes(const std::string& bytes, void* object, size_t length);
 std::string bytes_of_card(const segment::CardContents& card, const segment::Clock& clock);
 segment::CardContents card_from_bytes(const std::string& bytes);
 
+// A mark, with its time in place of ticks.
+std::string bytes_of_mark(const segment::MarkContents& mark, const segment::Clock& clock);
+segment::MarkContents mark_from_bytes(const std::string& bytes);
+
 // Finds out what has changed in the tables of one segment.
 class TableTracker {
 public:
@@ -45,16 +49,20 @@ public:
     std::vector<TableEntry> all(const segment::Reader& reader);
     // Those that differ from the last call of either.
     std::vector<TableEntry> changes(const segment::Reader& reader);
+    // Whether there are marks that neither has returned.
+    bool has_new_marks(const segment::Reader& reader) const { return reader.mark_count() > marks_; }
 
 private:
     using TableKey = std::pair<TableId, uint32_t>;
 
     std::map<TableKey, std::string> current(const segment::Reader& reader) const;
     void add_names(const segment::Reader& reader, std::vector<TableEntry>& to);
+    void add_marks(const segment::Reader& reader, uint64_t after, std::vector<TableEntry>& to);
 
     std::map<TableKey, std::string> known_;
     std::map<uint32_t, std::string> cards_;  // by number: they are large, and never change
     uint32_t names_ = 1;                     // those before are written
+    uint64_t marks_ = 0;                     // those until this one are written
 };
 
 }  // namespace ttmem::recording

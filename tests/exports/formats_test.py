@@ -201,6 +201,27 @@ class Formats(TestCase):
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertIn(text, self.read(self.path(name)), form)
 
+    def test_marks_are_in_every_format_with_a_place_for_them(self):
+        path = self.path("marks.ttmem")
+        process = self.tracked_process(BEFORE)
+        recorder = RecorderProcess(self, path)
+        recorder.wait_for(process.pid)
+        process.run('library.ttmem_mark(b"warm")')
+        recorder.wait_for_rounds()
+        self.assertEqual(recorder.stop()[0], 0)
+        for form, text in (("csv", "mark,"), ("jsonl", '"type":"mark"'), ("perfetto", "warm")):
+            done = self.ttmem("export", "--format", form, "-o", self.path(form), "--recording", path)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertIn(text.encode(), self.read(self.path(form)), form)
+        folder = self.export("ttnn-visualizer", "marks", "--recording", path)
+        database = sqlite3.connect(os.path.join(folder, "db.sqlite"))
+        self.addCleanup(database.close)
+        self.assertIn(("mark: warm",), database.execute("SELECT name FROM operations").fetchall())
+        view = self.json_of("status", "--recording", path, "--at", "mark:warm")
+        self.assertEqual(view["processes"][0]["devices"][0]["memory"]["dram"]["used"], 12 * 1024)
+        wrong = self.ttmem("status", "--recording", path, "--at", "mark:cold")
+        self.assertIn("no mark with this name; it has warm", wrong.stderr)
+
     def check_snapshot(self, snapshot: dict):
         self.assertEqual([segment["device"] for segment in snapshot["segments"]],
                          list(range(len(snapshot["device_traces"]))))

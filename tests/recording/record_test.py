@@ -4,12 +4,14 @@
 
 import json
 import os
+import re
 import signal
 import stat
 import tempfile
 
 from harness.programs import SIMULATOR
 from harness.test_case import TestCase, main
+from harness.tracked_process import SMALL_SEGMENT
 from recorder_process import RecorderProcess
 
 
@@ -99,6 +101,34 @@ class Record(TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("the recording was not ended", done.stderr)
         self.assertEqual(json.loads(done.stdout)["source"], "recording")
+
+    def test_lost_events_are_a_gap(self):
+        process = self.tracked_process('mesh = open_set([device(0x11)], "mesh")', **SMALL_SEGMENT)
+        recorder = RecorderProcess(self, self.path)
+        recorder.wait_for(process.pid)
+        recorder.process.send_signal(signal.SIGSTOP)
+        process.run("handles = [library.ttmem_allocate(mesh, DRAM, 4096 * i, 64, 768, i) for i in range(40)]")
+        recorder.process.send_signal(signal.SIGCONT)
+        recorder.wait_for_rounds()
+        process.run("library.ttmem_free(handles[0])")
+        recorder.wait_for_rounds()
+        code, text = recorder.stop()
+        self.assertEqual(code, 0)
+        lost = int(re.search(r"; (\d+) events were lost", text)[1])
+        done = self.ttmem("events", "--recording", self.path, "--json")
+        events = json.loads(done.stdout)["events"]
+        self.assertEqual([event["count"] for event in events if event["what"] == "gap"], [lost])
+        kinds = [event["what"] for event in events]
+        self.assertGreater(kinds.index("free"), kinds.index("gap"))
+        self.assertEqual(kinds.count("allocation"), 40 - lost)
+        [status] = self.json_of("status", "--recording", self.path)["processes"]
+        self.assertEqual(status["devices"][0]["memory"]["dram"]["used"], 39 * 768)
+
+    def test_a_moment_before_everything_says_so(self):
+        self.assertEqual(self.ttmem("record", "-o", self.path, "--seconds", "0.05").returncode, 0)
+        for command in ("history", "events"):
+            done = self.ttmem(command, "--recording", self.path)
+            self.assertIn("in the recording until this moment", done.stdout)
 
     def test_the_state_after_a_failure_explains_it(self):
         done = self.ttmem("record", "-o", self.path, "--from-start", "--", SIMULATOR, "oom-dram")

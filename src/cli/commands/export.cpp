@@ -74,7 +74,7 @@ void declare_export_options(CLI::App& command, ExportOptions& options) {
     CLI::Option* recording =
         command.add_option("--recording", options.recording, "Export a recording, not the living host")
             ->type_name("FILE");
-    command.add_option("--at", options.at, "End at this moment: +12.5s, 13:05:20, peak:dram, failure:1")
+    command.add_option("--at", options.at, "End there: +12.5s, 13:05, peak:dram, failure:1, mark:NAME")
         ->type_name("TIME")
         ->needs(recording);
     command

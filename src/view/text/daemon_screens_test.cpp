@@ -51,6 +51,9 @@ TEST_F(EventsScreen, HasALinePerEventAndSaysWhatIsMissing) {
         "TIME              PID  EVENT       KIND      REQUESTED  DEV   NOTE              ADDRESS  NAME");
     EXPECT_EQ(event_lines(some_events(), {}).size(), some_events().events.size() + 1);
     EXPECT_EQ(render_plain(events_text(none, {})), "No events since the daemon started.\n");
+    EventsView recorded = none;
+    recorded.origin.source = OriginSource::recording;
+    EXPECT_EQ(render_plain(events_text(recorded, {})), "No events in the recording until this moment.\n");
 }
 
 TEST_F(EventsScreen, SaysThatOthersHaveEvents) {

@@ -110,7 +110,9 @@ Text event_lines(const EventsView& view, const Style& style) {
 
 Text events_text(const EventsView& view, const Style& style) {
     if (view.missed == 0 && view.events.empty() && view.hidden_events == 0) {
-        return Text().add("No events since the daemon started.");
+        return Text().add(view.origin.source == OriginSource::recording
+                              ? "No events in the recording until this moment."
+                              : "No events since the daemon started.");
     }
     if (view.events.empty() && view.hidden_events != 0) {
         return event_lines(view, style)

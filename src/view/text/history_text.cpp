@@ -175,7 +175,10 @@ Text history_text(const HistoryView& view, const std::vector<census::DeviceFigur
                                view.dropped == 1 ? "series is" : "series are"));
     }
     if (charts.empty()) {
-        return charts.add("No memory has been in use since the daemon started.")
+        return charts
+            .add(view.origin.source == OriginSource::recording
+                     ? "No memory was in use in the recording until this moment."
+                     : "No memory has been in use since the daemon started.")
             .add(inexact_text(view.inexact));
     }
     uint64_t from_ns = view.origin.time_ns;
