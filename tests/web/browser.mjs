@@ -67,6 +67,7 @@ const commands = {
     async press({ tab, key }) { await pages.get(tab).page.keyboard.press(key); },
     async click({ tab, selector }) { await pages.get(tab).page.click(selector); },
     async fill({ tab, selector, text }) { await pages.get(tab).page.fill(selector, text); },
+    async files({ tab, selector, paths }) { await pages.get(tab).page.setInputFiles(selector, paths); },
     async picture({ tab, path, whole }) { await pages.get(tab).page.screenshot({ path, fullPage: whole }); },
     async size({ tab, width, height }) { await pages.get(tab).page.setViewportSize({ width, height }); },
     async download({ tab, selector, path }) {

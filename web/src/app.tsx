@@ -9,6 +9,7 @@ import { theme, toggleTheme } from "./model/theme";
 import { age, clock } from "./model/units";
 import { Empty, Exactness, Link } from "./parts/basics";
 import { useNow } from "./parts/hooks";
+import { OpenButton, RecordingBar, useDrop } from "./parts/recording_bar";
 import { ChipView } from "./views/chip";
 import { CompareView } from "./views/compare";
 import { FailuresView } from "./views/failures";
@@ -54,6 +55,7 @@ function State(): VNode {
     if (connection.value === "saved") {
         return <span class="chip">saved {status.value === null ? "" : clock(status.value.time_ns)}</span>;
     }
+    if (connection.value === "recording") return <span class="chip">recording</span>;
     if (connection.value === "live") {
         return silent > STALE_MS ? <span class="chip warn">no word for {age(silent * 1e6)}</span>
             : <span class="chip ok"><i class="dot" />live</span>;
@@ -104,6 +106,7 @@ function useKeys(setHelp: (isOpen: boolean) => void): void {
 export function App(): VNode {
     const [isHelp, setHelp] = useState(false);
     useKeys(setHelp);
+    useDrop();
     const view = status.value;
     const first = route.value.parts[0] ?? "";
     useEffect(() => {
@@ -123,11 +126,13 @@ export function App(): VNode {
                 <div class="state" aria-live="polite">
                     {view !== null && <Exactness of={view} />}
                     <State />
+                    {connection.value !== "saved" && <OpenButton />}
                     {!isSaved() && <button type="button" class="quiet-button" onClick={() => void saveAsHtml()} title="Save this host as one HTML file (s)">save</button>}
                     <button type="button" class="quiet-button" onClick={toggleTheme} title="dark or light (t)">{theme.value === "dark" ? "light" : "dark"}</button>
                     <button type="button" class="quiet-button" onClick={() => setHelp(true)} aria-label="keys" title="keys (?)">?</button>
                 </div>
             </header>
+            <RecordingBar />
             {problem.value !== "" && <p class="banner" role="alert">{problem.value}</p>}
             {!hasDetails.value && problem.value === "" && (
                 <p class="banner soft">Only totals are shown. Run <code>ttmem web</code> on the host to see your processes in detail.</p>)}

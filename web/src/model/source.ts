@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the page gets its data: from the daemon, or from a document that contains them (a page that was saved).
+// Where the page gets its data: from the daemon, from a document that contains them (a page that was saved), or from a recording.
 
 import { signal } from "@preact/signals";
 import { EventParser } from "./event_parser";
@@ -14,7 +14,7 @@ export class ApiError extends Error {
     }
 }
 
-export type Connection = "connecting" | "live" | "lost" | "refused" | "saved";
+export type Connection = "connecting" | "live" | "lost" | "refused" | "saved" | "recording";
 
 export const status = signal<Status | null>(null);
 export const connection = signal<Connection>("connecting");
@@ -29,7 +29,11 @@ export const hasDetails = signal(true);
 const TOKEN_KEY = "ttmem-token";
 const INTERVAL_MS = 500;
 
-let saved: SavedAnswers | null = null;
+/** Answers without a daemon; undefined if there is none. */
+type Provider = (address: string) => unknown;
+let provider: Provider | null = null;
+let notThere = "This was not saved with the page.";
+let stream: Stream | null = null;
 let token: string | null = null;
 
 /** The fragment is removed at once, so that it is in no history and no shared link. The token stays in this tab. */
@@ -60,7 +64,7 @@ function storeToken(): void {
 }
 
 export function isSaved(): boolean {
-    return saved !== null;
+    return provider !== null;
 }
 
 function headers(): Record<string, string> {
@@ -79,9 +83,9 @@ async function errorOf(response: Response): Promise<ApiError> {
 }
 
 export async function get<T>(address: string, abort?: AbortSignal): Promise<T> {
-    if (saved !== null) {
-        const answer = savedAnswer(saved, address);
-        if (answer === undefined) throw new ApiError(404, "This was not saved with the page.");
+    if (provider !== null) {
+        const answer = provider(address);
+        if (answer === undefined) throw new ApiError(404, notThere);
         return answer as T;
     }
     const response = await fetch(address, { headers: headers(), signal: abort ?? null, cache: "no-store" });
@@ -106,6 +110,13 @@ class Stream {
     private frame = 0;
     private retryMs = 250;
     private timer = 0;
+    private isEnded = false;
+
+    /** For good: something else is shown. */
+    end(): void {
+        this.isEnded = true;
+        this.stop();
+    }
 
     start(): void {
         document.addEventListener("visibilitychange", () => {
@@ -122,7 +133,7 @@ class Stream {
     }
 
     private open(): void {
-        if (this.abort !== null || document.hidden) return;
+        if (this.abort !== null || document.hidden || this.isEnded) return;
         this.abort = new AbortController();
         void this.read(this.abort);
     }
@@ -165,6 +176,7 @@ class Stream {
     /** Once per frame, whatever came. */
     private show(): void {
         this.frame = 0;
+        if (this.isEnded) return;
         let now = status.value;
         for (const { event, data } of this.pending.splice(0)) {
             if (event === "view") now = JSON.parse(data) as Status;
@@ -220,7 +232,7 @@ const untilPainted = async (): Promise<void> => {
  * else is asked for when it is painted, because the daemon's scan would compete with it. */
 export async function start(answers: SavedAnswers | null, show: () => void): Promise<void> {
     if (answers !== null) {
-        saved = answers;
+        provider = (address) => savedAnswer(answers, address);
         status.value = answers["/v1/status"] as Status;
         connection.value = "saved";
         round.value = 1;
@@ -232,6 +244,20 @@ export async function start(answers: SavedAnswers | null, show: () => void): Pro
     show();
     await untilPainted();
     storeToken();
-    new Stream().start();
+    if (isSaved()) return;
+    stream = new Stream();
+    stream.start();
     await findOutPermissions();
+}
+
+/** Shows a moment of a recording in place of the host. */
+export function showRecorded(view: Status, answer: Provider, missing: string): void {
+    stream?.end();
+    provider = answer;
+    notThere = missing;
+    status.value = view;
+    connection.value = "recording";
+    problem.value = "";
+    hasDetails.value = true;
+    round.value += 1;
 }

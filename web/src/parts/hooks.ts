@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { useEffect, useRef, useState } from "preact/hooks";
-import { ApiError, connection, get, round } from "../model/source";
+import { ApiError, connection, get, isSaved, round } from "../model/source";
 
 export interface Answer<T> {
     data: T | null;
@@ -41,7 +41,7 @@ export function useAnswer<T>(address: string | null): Answer<T> {
             }
             isRunning = false;
             const took = performance.now() - start;
-            next.current = performance.now() + Math.min(Math.max(took * SHARE, LEAST_MS), MOST_MS);
+            next.current = performance.now() + (isSaved() ? 0 : Math.min(Math.max(took * SHARE, LEAST_MS), MOST_MS));
         };
         void ask();
         const stop = round.subscribe(() => {

@@ -4,7 +4,7 @@
 import type { VNode } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { addressOf, go, route, setQuery } from "../model/router";
-import { ApiError, get, hasDetails, isSaved } from "../model/source";
+import { ApiError, get, hasDetails, isSaved, round } from "../model/source";
 import type { Allocation, AllocationPage } from "../model/types";
 import { address, age, bytes, count, ids, nameOf, number } from "../model/units";
 import { Empty, HiddenNote, HowToSeeMore, Kind, memo, Panel, save } from "../parts/basics";
@@ -53,7 +53,7 @@ function useRows(query: Record<string, string>): { loaded: Loaded; more: () => v
             abort.abort();
             clearTimeout(timer);
         };
-    }, [key, version]);
+    }, [key, version, isSaved() ? round.value : 0]);
     const more = (): void => {
         const cursor = loaded.next;
         if (busy.current || cursor === null) return;

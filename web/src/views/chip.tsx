@@ -4,7 +4,7 @@
 import type { VNode } from "preact";
 import { useMemo } from "preact/hooks";
 import { addressOf, route, setQuery } from "../model/router";
-import { hasDetails, status } from "../model/source";
+import { hasDetails, isSaved, status } from "../model/source";
 import { holders } from "../model/status";
 import { KIND_COLORS } from "../model/theme";
 import { KINDS } from "../model/types";
@@ -95,7 +95,9 @@ function OverTime({ device, view }: { device: Device; view: Status }): VNode {
     const zoomed: [number, number] | null = from > 0 && to > from ? [from, to] : null;
     const samples = answer.data?.series.find((one) => one.kind === kind)?.samples;
     const { times, lines } = useMemo(() => {
-        const shown = (samples ?? []).filter((one) => zoomed !== null || one.time_ns / 1e9 > Date.now() / 1e3 - Number(span));
+        // What was saved or recorded ends with its last sample.
+        const end = isSaved() ? (samples?.[samples.length - 1]?.time_ns ?? 0) / 1e9 : Date.now() / 1e3;
+        const shown = (samples ?? []).filter((one) => zoomed !== null || one.time_ns / 1e9 > end - Number(span));
         return {
             times: shown.map((one) => one.time_ns / 1e9),
             lines: [{ label: kind, color: KIND_COLORS[kind] ?? "#888888", values: shown.map((one) => one.used) }],
