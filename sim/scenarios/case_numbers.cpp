@@ -88,6 +88,12 @@ void run_case_12(Run& run) {
                          .cores = {{0, 0}, {0, 0}}});
 }
 
+// The same program where the activation is smaller by the overlap.
+void run_case_12_p150(Run& run) {
+    run_clash_case(run,
+                   {.tensor = 142'208, .circular_buffers = {1'048'576, 270'464}, .cores = {{0, 0}, {0, 0}}});
+}
+
 void run_case_13(Run& run) {
     run_clash_case(run, {.circular_buffers = {1'048'576, 327'680, 272'352}, .too_long = 255'136});
 }
@@ -102,6 +108,12 @@ void run_case_15(Run& run) {
     run_too_big_case(
         run, {.request = {.type = BufferType::TRACE, .bytes = 53'616'640, .regions = {.trace = 50'000'000}},
               .other_regions = {.trace = 53'673'984}});
+}
+
+void run_case_15_next(Run& run) {
+    run_too_big_case(
+        run, {.request = {.type = BufferType::TRACE, .bytes = 60'825'600, .regions = {.trace = 50'000'000}},
+              .other_regions = {.trace = 60'850'176}});
 }
 
 // Four config tensors per entry of a cache of halos. The runtime rounds a budget of 30,800 up to 30,816.

@@ -41,7 +41,7 @@ void run_too_big_case(Run& run, const TooBigCase& too_big);
 struct ClashCase {
     uint64_t tensor = 0;                          // bytes per bank; 0: none
     std::vector<uint32_t> circular_buffers = {};  // the last one reaches too far
-    uint32_t too_long = 0;                        // bytes
+    uint32_t too_long = 0;                        // bytes; 0: the program runs at once
     ops::CoreRange cores = {{0, 0}, {3, 3}};
     uint64_t l1_small = 0;
 };

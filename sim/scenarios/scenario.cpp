@@ -52,9 +52,13 @@ constexpr std::array kScenarios = {
     Scenario{"case-10", "clash by 3,488 bytes", "n150", 1, false, false, run_case_10},
     Scenario{"case-11", "clash on 32 chips", "galaxy", 32, false, false, run_case_11},
     Scenario{"case-12", "clash on core 0,0 of a P100", "p100", 1, false, false, run_case_12},
+    Scenario{"case-12-p150", "the program of case-12 on a P150, where it runs", "p150", 1, false, false,
+             run_case_12_p150},
     Scenario{"case-13", "circular buffers beyond L1", "n150", 1, false, false, run_case_13},
     Scenario{"case-14", "trace region too small by 1.4 MB", "n150", 1, false, false, run_case_14},
     Scenario{"case-15", "trace region too small, in a nightly run", "n150", 1, false, false, run_case_15},
+    Scenario{"case-15-next", "the trace of case-15 in the next night: larger", "n150", 1, false, false,
+             run_case_15_next},
     Scenario{"case-16", "L1_SMALL: config tensors of a cache", "n150", 1, false, false, run_case_16},
 };
 

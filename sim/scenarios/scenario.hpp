@@ -56,9 +56,11 @@ void run_case_09(Run& run);
 void run_case_10(Run& run);
 void run_case_11(Run& run);
 void run_case_12(Run& run);
+void run_case_12_p150(Run& run);
 void run_case_13(Run& run);
 void run_case_14(Run& run);
 void run_case_15(Run& run);
+void run_case_15_next(Run& run);
 void run_case_16(Run& run);
 
 }  // namespace ttmem::sim

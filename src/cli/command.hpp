@@ -34,6 +34,7 @@ struct CommonOptions {
 
 constexpr uint64_t kDefaultLimit = 50;
 constexpr int kUsageError = 2;
+constexpr int kSomethingGrew = 3;  // with --fail
 
 void add_json_and_bytes(CLI::App& command, CommonOptions& options);
 // --json, --bytes, --no-header, --color and --watch.

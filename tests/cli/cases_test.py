@@ -2,6 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Failures that users met, as scenarios: verdict, missing bytes, and a way out that lets the request through."""
 
+import os
+import tempfile
+
+from harness.programs import SIMULATOR
 from harness.test_case import TestCase, main
 
 # verdict, bytes that are missing in each bank, and what must be among the proposals.
@@ -46,7 +50,8 @@ class Cases(TestCase):
         for case, kind, short_by, field, value in (("case-07", "l1_small", 1024, "region_size", 33792),
                                                    ("case-08", "l1", 732224, "with_cores", 13),
                                                    ("case-14", "trace", 120832, "region_size", 237404160),
-                                                   ("case-15", "trace", 299008, "region_size", 53673984)):
+                                                   ("case-15", "trace", 299008, "region_size", 53673984),
+                                                   ("case-15-next", "trace", 899072, "region_size", 60850176)):
             with self.subTest(case):
                 sim, failure, fix = self.refused(case)
                 self.assertEqual((failure["verdict"], failure["kind"], failure["short_by"]), ("too big", kind, short_by))
@@ -78,6 +83,36 @@ class Cases(TestCase):
         self.assertEqual(failure["card"]["holders"][0]["name"], "halo_cache/config")
         self.assertEqual(fix["region_size"], 31136)
         self.finish(sim)
+
+    def changes_between(self, *cases: str) -> list[tuple]:
+        """What 'ttmem diff' finds between the reports of two runs."""
+        with tempfile.TemporaryDirectory() as folder:
+            paths = [os.path.join(folder, case) for case in cases]
+            for case, path in zip(cases, paths):
+                done = self.ttmem("run", "--report", path, "--", SIMULATOR, case)
+                self.assertEqual(done.returncode, 0, done.stderr)
+            return [(one["name"], one["kind"], one["change"]) for one in self.json_of("diff", *paths)["changes"]
+                    if one["name"] is not None and one["kind"] != "kernel"]
+
+    def test_pairs_of_runs_are_told_apart_by_diff(self):
+        self.assertEqual(self.changes_between("case-15", "case-15-next"), [("the request", "trace", 60825600 - 53616640)])
+        grown = dict((name, change) for name, kind, change in self.changes_between("case-12-p150", "case-12") if kind == "l1")
+        self.assertEqual(list(grown), ["decoder.0/activation"])
+        self.assertGreater(grown["decoder.0/activation"], 0)
+
+    def test_addresses_per_core_are_undecided_and_never_called_free(self):
+        """Case 17: 72 KiB on 8 cores were refused while each core had room. Two buffers at one address lie on different cores,
+        and nobody reports on which."""
+        self.tracked_process("""
+s = open_set([device(0xa1)])
+for core in range(8):
+    scope(f"expert.{core}")
+    allocate(s, L1, 1200000, 72 * 1024, 72 * 1024)
+    library.ttmem_scope_pop()
+""")
+        done = self.ttmem("fit", "--direct", "-d", "0", "--kind", "l1", "--cores", "8", str(8 * 72 * 1024))
+        self.assertEqual(done.returncode, 1, done.stdout)
+        self.assertIn("addresses per core", done.stdout + done.stderr)
 
 
 if __name__ == "__main__":

@@ -13,6 +13,8 @@ void add_ps(CLI::App& app, Action& chosen);
 void add_top(CLI::App& app, Action& chosen);
 void add_allocations(CLI::App& app, Action& chosen);
 void add_mark(CLI::App& app, Action& chosen);
+void add_diff(CLI::App& app, Action& chosen);
+void add_advise(CLI::App& app, Action& chosen);
 void add_growth(CLI::App& app, Action& chosen);
 void add_leaks(CLI::App& app, Action& chosen);
 void add_peak(CLI::App& app, Action& chosen);

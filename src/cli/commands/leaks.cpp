@@ -1,21 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <fstream>
 
 #include "base/name_pattern.hpp"
 #include "cli/commands/commands.hpp"
+#include "cli/named_marks.hpp"
+#include "view/text/format.hpp"
 #include "view/text/screens.hpp"
 
 namespace ttmem::cli {
 
 namespace {
 
-constexpr int kSomethingGrew = 3;
-
 struct LeakOptions : CommonOptions {
     view::LeakQuery query{.limit = 0};
     uint64_t limit = kDefaultLimit;
     std::optional<std::string> suppressions;
+    bool host_marks = false;
     bool fail = false;
 };
 
@@ -45,6 +48,25 @@ base::Expected<std::vector<base::NamePattern>> read_suppressions(const std::stri
     return patterns;
 }
 
+base::Expected<access::Reply<view::LeakView>> leaks_of_host_marks(const LeakOptions& options) {
+    const auto marks = read_named_marks(options.query.mark_name);
+    if (!marks) {
+        return tl::unexpected(marks.error());
+    }
+    if (marks->size() < options.query.marks) {
+        return base::error(
+            base::Error::Code::gone,
+            fmt::format("there are {} and {} are needed (set more with 'ttmem mark NAME')",
+                        view::format_count(marks->size(), "mark of the host", "marks of the host"),
+                        options.query.marks));
+    }
+    auto view = view::leaks_between(*marks, options.query, view::read_here());
+    if (!view) {
+        return tl::unexpected(view.error());
+    }
+    return access::Reply<view::LeakView>{std::move(*view), {}};
+}
+
 int show_leaks(const LeakOptions& options) {
     std::vector<base::NamePattern> suppressed;
     if (options.suppressions) {
@@ -54,7 +76,8 @@ int show_leaks(const LeakOptions& options) {
         }
         suppressed = std::move(*read);
     }
-    auto reply = access::ask<view::Leaks>(options.query, options.mode);
+    auto reply = options.host_marks ? leaks_of_host_marks(options)
+                                    : access::ask<view::Leaks>(options.query, options.mode);
     bool is_growing = false;
     if (reply) {
         view::LeakView& view = reply->view;
@@ -75,7 +98,7 @@ void declare_leak_options(CLI::App& command, LeakOptions& options) {
     add_list_options(command, options);
     add_direct(command, options);
     add_columns(command, options);
-    add_device_list(command, options.query.device);
+    auto* device = add_device_list(command, options.query.device);
     add_pid(command, options.query.pid);
     add_kinds(command, options.query.kind);
     add_name(command, options.query.name);
@@ -84,6 +107,10 @@ void declare_leak_options(CLI::App& command, LeakOptions& options) {
         ->type_name("N")
         ->capture_default_str()
         ->check(check_at_least(view::kLeastMarks));
+    command
+        .add_flag("--host-marks", options.host_marks,
+                  "Marks of 'ttmem mark NAME', for programs that set none")
+        ->excludes(device);
     command.add_option("--suppressions", options.suppressions, "Leave out names by a file of patterns")
         ->type_name("FILE");
     command.add_flag("--fail", options.fail, "Exit with 3 if something grows");
@@ -96,7 +123,8 @@ void add_leaks(CLI::App& app, Action& chosen) {
     add_command<LeakOptions>(app, chosen, "leaks", "What grew from mark to mark, by name",
                              declare_leak_options, show_leaks)
         ->footer(
-            "A program marks a moment with ttmem_mark(\"step\"). A name grows if it held more\n"
+            "A program marks a moment with ttmem_mark(\"step\"), and 'ttmem mark step' marks it\n"
+            "for all programs. A name grows if it held more\n"
             "at each of its last marks than at the one before. One that grew and stopped is a\n"
             "plateau. A file of suppressions has a pattern like that of --name per line.\n\n"
             "Examples:\n  ttmem leaks --kind dram\n  ttmem leaks --mark step --marks 5");

@@ -9,6 +9,7 @@
 #include <set>
 #include <string>
 
+#include "view/model/diff.hpp"
 #include "view/model/doctor.hpp"
 #include "view/model/run.hpp"
 #include "view/questions/questions.hpp"
@@ -226,6 +227,7 @@ TEST(Json, ANameHasOneTypeInAllDocuments) {
     };
     Questions::for_each(
         [&]<class Question>() { check_all(JsonForm<typename Question::View>::describe(), Question::kName); });
+    check_all(JsonForm<DiffView>::describe(), "diff");
     check_all(JsonForm<RunView>::describe(), "run");
     check_all(JsonForm<DoctorView>::describe(), "doctor");
     EXPECT_EQ(types["failure_counts"], "list");

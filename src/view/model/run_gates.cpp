@@ -175,14 +175,6 @@ std::string escape_xml(const std::string& text) {
     return result;
 }
 
-std::string escape_cell(const std::string& text) {
-    std::string result;
-    for (const char c : text) {
-        result += c == '|' || c == '<' ? std::string("\\") + c : std::string(1, c == '\n' ? ' ' : c);
-    }
-    return result;
-}
-
 }  // namespace
 
 std::vector<GateResult> check_gates(const RunView& view, const RunGates& gates) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cassert>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "census/arithmetic.hpp"
@@ -91,6 +92,49 @@ RisingRun rising_run(const std::vector<uint64_t>& used) {
     return run;
 }
 
+// What a run of marks says about a name; absent: it did not grow.
+struct LeakRun {
+    RisingRun run;
+    bool is_at_end = false;
+};
+
+std::optional<LeakRun> leak_run(const std::vector<uint64_t>& used, uint64_t least_marks) {
+    const RisingRun run = rising_run(used);
+    const bool is_at_end = run.end + 1 == used.size();
+    const uint64_t marks = run.end - run.begin + 1;
+    return marks < 2 || (is_at_end && marks < least_marks) ? std::nullopt
+                                                           : std::optional(LeakRun{run, is_at_end});
+}
+
+NameLeak describe_leak(uint32_t pid, std::string name, Kind kind, const std::vector<uint64_t>& used,
+                       const LeakRun& found) {
+    NameLeak leak;
+    leak.pid = pid;
+    leak.name = std::move(name);
+    leak.kind = kind;
+    leak.marks = found.run.end - found.run.begin + 1;
+    leak.first = used[found.run.begin];
+    leak.last = used[found.run.end];
+    leak.verdict = !found.is_at_end                    ? LeakVerdict::plateau
+                   : is_program_cache(leak.name, kind) ? LeakVerdict::program_cache
+                                                       : LeakVerdict::growing;
+    return leak;
+}
+
+void finish_leaks(LeakView& view, uint64_t limit) {
+    std::stable_sort(view.leaks.begin(), view.leaks.end(), [](const NameLeak& a, const NameLeak& b) {
+        return a.verdict != b.verdict ? a.verdict < b.verdict : a.per_mark() > b.per_mark();
+    });
+    view.total = view.leaks.size();
+    if (limit != 0 && view.leaks.size() > limit) {
+        view.leaks.resize(limit);
+    }
+}
+
+tl::unexpected<base::Error> too_few_marks() {
+    return base::error(base::Error::Code::refused, "marks: must be at least " + std::to_string(kLeastMarks));
+}
+
 class ProcessLeaks {
 public:
     ProcessLeaks(const census::Selection& selection, const census::SelectedLedger& ledger,
@@ -156,26 +200,14 @@ private:
     }
 
     void add(LeakView& view, uint32_t name, Kind kind, const NameCurve& curve) const {
-        const RisingRun run = rising_run(curve.used);
-        const bool is_at_end = run.end + 1 == curve.used.size();
-        const uint64_t marks = run.end - run.begin + 1;
-        if (marks < 2 || (is_at_end && marks < query_.marks)) {
+        const auto found = leak_run(curve.used, query_.marks);
+        if (!found) {
             return;
         }
-        NameLeak leak;
-        leak.pid = ledger_.pid();
-        leak.name = ledger_.reader().name(name);
-        leak.kind = kind;
-        leak.marks = marks;
-        leak.first = curve.used[run.begin];
-        leak.last = curve.used[run.end];
-        leak.since_age_ns = ledger_.clock.age_ns(marks_[run.begin].head.ticks);
-        if (!is_at_end) {
-            leak.verdict = LeakVerdict::plateau;
-        } else {
-            leak.verdict =
-                is_program_cache(leak.name, kind) ? LeakVerdict::program_cache : LeakVerdict::growing;
-            foresee(leak, curve, marks_[run.end].head.ticks);
+        NameLeak leak = describe_leak(ledger_.pid(), ledger_.reader().name(name), kind, curve.used, *found);
+        leak.since_age_ns = ledger_.clock.age_ns(marks_[found->run.begin].head.ticks);
+        if (found->is_at_end) {
+            foresee(leak, curve, marks_[found->run.end].head.ticks);
         }
         view.leaks.push_back(std::move(leak));
     }
@@ -215,12 +247,44 @@ private:
     NameCurves curves_;
 };
 
+// The marks since a process started, and what it held at each of them.
+void add_process_leaks(LeakView& view, const std::vector<InventoryView>& marks, uint32_t pid,
+                       uint64_t start_ns, const LeakQuery& query, const base::NamePattern& pattern) {
+    std::vector<const InventoryView*> own;
+    for (const InventoryView& mark : marks) {
+        if (mark.origin.time_ns >= start_ns) {
+            own.push_back(&mark);
+        }
+    }
+    if (own.size() < query.marks) {
+        return;
+    }
+    ++view.marked;
+    std::map<std::pair<std::string, Kind>, std::vector<uint64_t>> curves;
+    for (size_t i = 0; i < own.size(); ++i) {
+        for (const HeldSum& sum : own[i]->sums) {
+            if (sum.pid == pid && query.kind.selects(sum.kind) && pattern.matches(sum.name)) {
+                std::vector<uint64_t>& used = curves[{sum.name, sum.kind}];
+                used.resize(own.size());
+                used[i] = census::saturating_add(used[i], sum.used);
+            }
+        }
+    }
+    for (const auto& [key, used] : curves) {
+        if (const auto found = leak_run(used, query.marks)) {
+            NameLeak leak = describe_leak(pid, key.first, key.second, used, *found);
+            const uint64_t since_ns = own[found->run.begin]->origin.time_ns;
+            leak.since_age_ns = view.origin.time_ns - std::min(view.origin.time_ns, since_ns);
+            view.leaks.push_back(std::move(leak));
+        }
+    }
+}
+
 }  // namespace
 
 base::Expected<LeakView> Leaks::answer(const Host& host, const LeakQuery& query) {
     if (query.marks < kLeastMarks) {
-        return base::error(base::Error::Code::refused,
-                           "marks: must be at least " + std::to_string(kLeastMarks));
+        return too_few_marks();
     }
     const auto visible = host.visible(query.pid, query.device);
     if (!visible) {
@@ -241,13 +305,38 @@ base::Expected<LeakView> Leaks::answer(const Host& host, const LeakQuery& query)
                                ProcessLeaks(*selection, ledger, figures, query, *pattern).collect(view);
         ++(is_marked ? view.marked : view.unmarked);
     }
-    std::stable_sort(view.leaks.begin(), view.leaks.end(), [](const NameLeak& a, const NameLeak& b) {
-        return a.verdict != b.verdict ? a.verdict < b.verdict : a.per_mark() > b.per_mark();
-    });
-    view.total = view.leaks.size();
-    if (query.limit != 0 && view.leaks.size() > query.limit) {
-        view.leaks.resize(query.limit);
+    finish_leaks(view, query.limit);
+    return view;
+}
+
+base::Expected<LeakView> leaks_between(const std::vector<InventoryView>& marks, const LeakQuery& query,
+                                       const Origin& now) {
+    if (query.marks < kLeastMarks) {
+        return too_few_marks();
     }
+    const auto pattern = base::NamePattern::parse(query.name);
+    if (!pattern) {
+        return tl::unexpected(pattern.error());
+    }
+    LeakView view;
+    view.origin = now;
+    if (marks.empty()) {
+        return view;
+    }
+    view.inexact = marks.back().inexact;
+    view.hidden = marks.back().hidden;
+    view.processes = marks.back().processes;
+    std::set<std::pair<uint32_t, uint64_t>> processes;
+    for (const HeldSum& sum : marks.back().sums) {
+        processes.emplace(sum.pid, sum.start_time_ns);
+    }
+    for (const auto& [pid, start_ns] : processes) {
+        if (!query.pid || *query.pid == pid) {
+            add_process_leaks(view, marks, pid, start_ns, query, *pattern);
+        }
+    }
+    view.unmarked = view.processes - std::min(view.processes, view.marked);
+    finish_leaks(view, query.limit);
     return view;
 }
 

@@ -14,6 +14,7 @@
 #include "census/kind.hpp"
 #include "view/model/origin.hpp"
 #include "view/questions/host.hpp"
+#include "view/questions/inventory.hpp"
 #include "view/questions/question.hpp"
 
 namespace ttmem::view {
@@ -90,6 +91,11 @@ struct Leaks {
     static constexpr Permission kPermission = Permission::details;
     static base::Expected<View> answer(const Host& host, const Query& query);
 };
+
+// The same from marks of the host ('ttmem mark NAME'), the oldest first: for the processes of the last mark, each from its start on.
+// The device and the name of the marks in the query do not matter, and nobody foresees when memory is full.
+base::Expected<LeakView> leaks_between(const std::vector<InventoryView>& marks, const LeakQuery& query,
+                                       const Origin& now);
 
 extern template struct UrlForm<LeakQuery>;
 extern template struct JsonForm<LeakView>;

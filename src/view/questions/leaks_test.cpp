@@ -93,5 +93,34 @@ TEST(LeaksAnswer, SaysHowToMark) {
     EXPECT_THAT(render_plain(leaks_text(*Leaks::answer(host, {}), {})), HasSubstr("ttmem_mark("));
 }
 
+// What two processes held when the host was marked; the second started later.
+InventoryView host_mark(uint64_t time_ns, uint64_t leaky, uint64_t steady, uint64_t young) {
+    InventoryView view;
+    view.origin.time_ns = time_ns;
+    view.processes = 2;
+    view.sums = {{7, 100, "leaky", Kind::dram, {0}, leaky}, {7, 100, "steady", Kind::dram, {0}, steady}};
+    if (young != 0) {
+        view.sums.push_back({8, 2500, "leaky", Kind::l1, {0}, young});
+    }
+    return view;
+}
+
+TEST(Leaks, MarksOfTheHostCountForProcessesThatLivedAtEnoughOfThem) {
+    const std::vector<InventoryView> marks = {host_mark(1000, 10, 5, 0), host_mark(2000, 20, 5, 0),
+                                              host_mark(3000, 30, 5, 1), host_mark(4000, 40, 5, 2)};
+    Origin now;
+    now.time_ns = 5000;
+    const auto view = leaks_between(marks, {}, now);
+    ASSERT_TRUE(view);
+    ASSERT_THAT(view->leaks, SizeIs(1));
+    const NameLeak& leak = view->leaks[0];
+    EXPECT_EQ(std::tuple(leak.pid, leak.name, leak.marks, leak.per_mark(), leak.since_age_ns),
+              std::tuple(7u, "leaky", 4u, 10u, 4000u));
+    EXPECT_EQ(std::tuple(view->marked, view->unmarked), std::tuple(1u, 1u)) << "process 8 has two marks";
+    EXPECT_THAT(leaks_between(marks, {.kind = census::KindSet(Kind::l1)}, now)->leaks, IsEmpty());
+    EXPECT_THAT(leaks_between(marks, {.name = "steady"}, now)->leaks, IsEmpty());
+    EXPECT_FALSE(leaks_between(marks, {.marks = 2}, now));
+}
+
 }  // namespace
 }  // namespace ttmem::view

@@ -3,6 +3,7 @@
 
 #include "view/json/json.hpp"
 #include "view/model/change.hpp"
+#include "view/model/diff.hpp"
 #include "view/model/doctor.hpp"
 #include "view/model/run.hpp"
 #include "view/questions/questions.hpp"
@@ -106,6 +107,7 @@ std::string cli_manual() {
             text += document<typename Question::View>(Question::kCommand, types);
         }
     });
+    text += document<DiffView>("diff", types);
     text += document<RunView>("run", types);
     text += document<DoctorView>("doctor", types);
     return text + types.text();

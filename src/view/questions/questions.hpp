@@ -3,6 +3,7 @@
 
 // All questions. A new one gets a file of its own and a line here.
 
+#include "view/questions/advice.hpp"
 #include "view/questions/allocations.hpp"
 #include "view/questions/cores.hpp"
 #include "view/questions/events.hpp"
@@ -11,6 +12,7 @@
 #include "view/questions/groups.hpp"
 #include "view/questions/growth.hpp"
 #include "view/questions/history.hpp"
+#include "view/questions/inventory.hpp"
 #include "view/questions/leaks.hpp"
 #include "view/questions/map.hpp"
 #include "view/questions/peak.hpp"
@@ -23,8 +25,8 @@
 
 namespace ttmem::view {
 
-using Questions =
-    QuestionList<Status, Processes, Allocations, Groups, Growth, Leaks, PeakContents, Programs, Map, FitCheck,
-                 Cores, Failures, PostMortemList, SinglePostMortem, History, Events, Self>;
+using Questions = QuestionList<Status, Processes, Allocations, Groups, Growth, Inventory, Leaks, Advice,
+                               PeakContents, Programs, Map, FitCheck, Cores, Failures, PostMortemList,
+                               SinglePostMortem, History, Events, Self>;
 
 }  // namespace ttmem::view

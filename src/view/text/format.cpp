@@ -177,4 +177,12 @@ std::string cut_beginning(std::string_view text, size_t width) {
     return std::string(kCut) + std::string(text);
 }
 
+std::string escape_cell(const std::string& text) {
+    std::string result;
+    for (const char c : text) {
+        result += c == '|' || c == '<' ? std::string("\\") + c : std::string(1, c == '\n' ? ' ' : c);
+    }
+    return result;
+}
+
 }  // namespace ttmem::view

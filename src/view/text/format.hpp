@@ -33,6 +33,9 @@ std::string format_bar(uint64_t part, std::optional<uint64_t> whole, size_t widt
 // "0-3,7"; "-" for none. The numbers are ascending.
 std::string format_ids(const std::vector<uint32_t>& ids);
 
+// The text in a cell of a Markdown table.
+std::string escape_cell(const std::string& text);
+
 // "device 3", "devices 0-3".
 std::string format_devices(const std::vector<uint32_t>& ids);
 

@@ -48,7 +48,8 @@ Text leaks_text(const LeakView& view, const Style& style) {
     Text text;
     text.add(headline(view.origin, title_of(view), view.is_exact()));
     if (view.marked == 0) {
-        text.add("A program marks a moment with ttmem_mark(\"step\"), three times or more.");
+        text.add("A program marks a moment with ttmem_mark(\"step\"), three times or more;");
+        text.add("'ttmem mark step' does it from outside ('ttmem leaks --host-marks').");
     }
     if (!view.leaks.empty()) {
         Table table({{"PER MARK"},

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string>
 
+#include "view/model/diff.hpp"
 #include "view/model/doctor.hpp"
 #include "view/model/run.hpp"
 #include "view/model/view.hpp"
@@ -87,6 +88,12 @@ Text self_text(const SelfView& view, const Style& style);
 
 // The report of 'ttmem run'.
 Text run_text(const RunView& view, const Style& style);
+
+// What to change.
+Text advice_text(const AdviceView& view, const Style& style);
+
+// What changed between two moments or runs.
+Text diff_text(const DiffView& view, const Style& style);
 
 Text doctor_text(const DoctorView& view, const Style& style);
 

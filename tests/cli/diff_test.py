@@ -1,0 +1,129 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""'ttmem mark NAME', 'ttmem diff' and 'ttmem leaks --host-marks': moments of a living process, reports and recordings."""
+
+import json
+import os
+import tempfile
+
+from harness.programs import SIMULATOR
+from harness.test_case import TestCase, main
+
+STEPS = """
+s = open_set([device(0xa1)])
+scope("decoder")
+first = allocate(s, DRAM, 0, 1000, 1024)
+library.ttmem_scope_pop()
+"""
+
+
+class Diff(TestCase):
+    def setUp(self):
+        super().setUp()
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+
+    def succeed(self, *words: str):
+        done = self.ttmem(*words)
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+    def changes(self, *words: str) -> list[tuple]:
+        return [(one["name"], one["verdict"], one["before"], one["after"]) for one in self.json_of("diff", *words)["changes"]]
+
+    def expect_growth(self):
+        client = self.tracked_process(STEPS)
+        self.assertIn("Marked as start: 1 name of 1 process.", self.output_of("mark", "start"))
+        self.assertEqual(self.changes("mark:start", "now"), [])
+        self.assertEqual(self.ttmem("diff", "--fail", "mark:start", "now").returncode, 0)
+        client.run('scope("cache"); allocate(s, DRAM, 4096, 100, 128); library.ttmem_scope_pop()')
+        self.assertEqual(self.changes("mark:start", "now"), [("cache", "came", 0, 128)])
+        self.assertEqual(self.changes("now", "mark:start"), [("cache", "gone", 128, 0)])
+        self.assertEqual(self.changes("--kind", "l1", "mark:start", "now"), [])
+        self.assertEqual(self.changes("--name", "dec*", "mark:start", "now"), [])
+        self.assertEqual(self.ttmem("diff", "--fail", "mark:start", "now").returncode, 3)
+        self.assertEqual(self.ttmem("diff", "--fail", "now", "mark:start").returncode, 0)
+        self.assertIn("1 name changed", self.output_of("diff", "mark:start", "now"))
+        self.assertIn("| +128 B | 0 B | 128 B | dram | 0 | cache |", self.output_of("diff", "--markdown", "mark:start", "now"))
+        for step in range(2):
+            self.output_of("mark", "step")
+            client.run(f'scope("decoder"); allocate(s, DRAM, {8192 + 4096 * step}, 1000, 1024); library.ttmem_scope_pop()')
+        few = self.ttmem("leaks", "--host-marks", "--mark", "step")
+        self.assertEqual(few.returncode, 1)
+        self.assertIn("there are 2 marks of the host and 3 are needed", few.stderr)
+        self.output_of("mark", "step")
+        [leak] = self.json_of("leaks", "--host-marks", "--mark", "step")["leaks"]
+        self.assertEqual((leak["name"], leak["verdict"], leak["marks"], leak["per_mark"]), ("decoder", "growing", 3, 1024))
+        self.assertEqual(self.ttmem("leaks", "--host-marks", "--mark", "step", "--fail").returncode, 3)
+        self.assertEqual(self.output_of("mark", "--list"), "start\nstep\n")
+
+    def test_marks_are_compared_without_a_daemon(self):
+        self.expect_growth()
+
+    def test_marks_are_compared_with_a_daemon(self):
+        self.daemon("--quiet")
+        self.expect_growth()
+
+    def test_an_unknown_mark_and_a_wrong_name_are_named(self):
+        missing = self.ttmem("diff", "mark:x", "now")
+        self.assertEqual(missing.returncode, 1)
+        self.assertIn("there is no mark 'x' (set one with 'ttmem mark x')", missing.stderr)
+        self.output_of("mark", "y")
+        self.assertIn("there is no mark 'x' (there are: y)", self.ttmem("diff", "mark:x", "now").stderr)
+        for name in ("a/b", "", "x" * 65):
+            refused = self.ttmem("mark", name)
+            self.assertEqual(refused.returncode, 2, name)
+            self.assertIn("must be 1 to 64 letters", refused.stderr)
+
+    def test_the_oldest_marks_make_room_and_an_unreadable_one_is_named(self):
+        folder = os.path.join(self.state_directory, "ttmem", "marks")
+        os.makedirs(folder)
+        for i in range(256):
+            with open(os.path.join(folder, f"{i:020}.old{i}"), "w") as file:
+                file.write("{")
+        self.output_of("mark", "new")
+        self.assertEqual(len(os.listdir(folder)), 256)
+        self.assertNotIn("old0", self.output_of("mark", "--list").split())
+        self.assertIn("can't read the mark old1", self.ttmem("diff", "mark:old1", "now").stderr)
+
+    def test_reports_of_runs_are_compared_by_their_peaks(self):
+        paths = [os.path.join(self.folder, f"{which}.json") for which in ("a", "b")]
+        for path, scenario in zip(paths, ("leak", "matmul-single-core")):
+            self.succeed("run", "--report", path, "--", SIMULATOR, scenario)
+        view = self.json_of("diff", *paths)
+        self.assertTrue(view["of_peaks"] and view["growing"])
+        self.assertEqual(self.changes(paths[0], paths[0]), [])
+        with open(paths[0]) as file:
+            names = {(layer["kind"], layer["name"]): layer["requested"] for layer in json.load(file)["peak_by_name"]}
+        for one in self.json_of("diff", "--limit", "0", *paths)["changes"]:
+            self.assertEqual(one["before"], names.get((one["kind"], one["name"]), 0))
+        mixed = self.ttmem("diff", paths[0], "now")
+        self.assertEqual(mixed.returncode, 1)
+        self.assertIn("can be compared with those of another report only", mixed.stderr)
+        self.assertIn("only a recording has moments", self.ttmem("diff", paths[0] + "@+1s", "now").stderr)
+
+    def test_moments_of_a_recording_are_compared(self):
+        path = os.path.join(self.folder, "run.ttmem")
+        self.succeed("record", "-o", path, "--from-start", "--", SIMULATOR, "leak")
+        changes = self.json_of("diff", path + "@+0s", path + "@peak:dram")["changes"]
+        self.assertTrue(any(one["verdict"] == "came" and one["kind"] == "dram" for one in changes), changes)
+        self.assertEqual(self.changes(path, path), [])
+        outside = self.ttmem("diff", path + "@+1000s", path)
+        self.assertEqual(outside.returncode, 1)
+        self.assertIn("+1000s", outside.stderr)
+
+    def test_what_is_neither_is_refused(self):
+        path = os.path.join(self.folder, "text")
+        for text in ("{}", "nothing", ""):
+            with open(path, "w") as file:
+                file.write(text)
+            refused = self.ttmem("diff", path, "now")
+            self.assertEqual(refused.returncode, 1, text)
+            self.assertIn(path, refused.stderr)
+            self.assertIn("recording", refused.stderr)
+        missing = self.ttmem("diff", "yesterday", "now")
+        self.assertIn("must be now, mark:NAME", missing.stderr)
+
+
+if __name__ == "__main__":
+    main()
