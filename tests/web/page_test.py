@@ -125,6 +125,18 @@ class Views(PageCase):
         failure = self.host.get("/v1/failures")["failures"][0]
         tab.wait_for_text("Fragmented" if failure["verdict"] == "fragmented" else failure["verdict"].capitalize())
         tab.wait_for_text(human(failure["missing"]))
+        fix = failure["card"]["fix"]
+        tab.wait_for_text("What would have made it fit")
+        shown = tab.value("[...document.querySelectorAll('.proposals li')].map(one => one.innerText)")
+        for number, release in enumerate(fix["to_free"]):
+            self.assertIn(f"{human(release['bytes'])} per bank in {release['count']} allocation", shown[number])
+            self.assertIn(f"at address 0x{release['address']:x}", shown[number])
+            for block in release["blocks"]:
+                self.assertIn(f"0x{block['address']:x}\t{human(block['bytes'])}", shown[number])
+        self.assertIn("would fit if what is live lay without gaps (compaction)" if fix["fits_after_compaction"] else "compaction would not suffice",
+                      shown)
+        self.assertGreater(len(fix["to_free"]), 0)
+        tab.wait_for("document.querySelector('.failure-card .address-map canvas') !== null")
         failed.kill()
         self.host.wait_for_death(failed.pid)
         tab.goto(url=self.address() + "/processes")

@@ -213,6 +213,27 @@ export interface Cores extends Listed {
     cores: CoreFigures[];
 }
 
+/** Neighbours in a bank whose release makes room. */
+export interface Release {
+    count: number;
+    bytes: number;
+    names: number;
+    can_move: boolean;
+    address: number;
+    blocks: { address: number; bytes: number; owner: number; age_ns: number; name: string | null }[];
+}
+
+export interface Fix {
+    fits_after_compaction: boolean;
+    with_cores: number | null;
+    with_page: number | null;
+    dram_address: number | null;
+    region_size: number | null;
+    to_free: Release[];
+    fewest_names: Release | null;
+    to_shrink: { name: string | null; address: number; bytes: number; by: number }[];
+}
+
 export interface Card {
     number: number;
     complete: boolean;
@@ -242,6 +263,8 @@ export interface Card {
     holders: { name: string | null; used: number; count: number }[];
     youngest: MapBlock[];
     events: { what: string; age_ns: number; kind: AnyKind | null; requested: number | null; name: string | null }[];
+    fix?: Fix | null;
+    no_fix?: string | null;
     blocks_left_out: number;
     blocks: MapBlock[];
 }

@@ -9,6 +9,7 @@ import { Bar, Empty, HiddenNote, Kind, Link, Panel, Show } from "../parts/basics
 import { useAnswer } from "../parts/hooks";
 import { AddressMap } from "./address_map";
 import { Names } from "./processes";
+import { Proposals } from "./proposals";
 
 export function failureTitle(failure: Failure): string {
     const where = failure.devices.length === 0 ? "" : `on ${failure.devices.length === 1 ? "chip" : "chips"} ${ids(failure.devices)}`;
@@ -65,6 +66,7 @@ function CardParts({ card, failure }: { card: Card; failure: Failure }): VNode {
     const clash = card.clash ?? null;
     return (
         <>
+            <Proposals card={card} failure={failure} />
             {clash !== null && clash.buffers.length > 0 && (
                 <Panel title={`Circular buffers of ${nameOf(clash.name)}${clash.core === null ? "" : ` on core ${clash.core.join(",")}`}`}>
                     <table>
@@ -125,7 +127,6 @@ function Detail({ failure, data }: { failure: Failure; data: Failures }): VNode 
             {failure.card ? <CardParts card={failure.card} failure={failure} /> : null}
             {failure.no_card ? <p class="dim">There is no card of it: {failure.no_card}</p> : null}
             {now !== undefined && <Panel title="Who holds most now"><Names groups={now.by_name} /></Panel>}
-            <p class="dim">What to do: <code>ttmem why --pid {failure.pid}</code> and <code>ttmem fit</code> show what would make it fit.</p>
         </article>
     );
 }
