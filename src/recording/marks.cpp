@@ -27,7 +27,8 @@ std::string full_name(const NameParts& parts, uint32_t name) {
         if (part == parts.end()) {
             break;
         }
-        path = base::printable(part->second.text) + (path.empty() ? "" : "/" + path);
+        std::string text = base::printable(part->second.text);
+        path = path.empty() ? std::move(text) : std::move(text.append(1, '/').append(path));
         name = part->second.parent < name ? part->second.parent : 0;  // only a hostile file has a circle
     }
     return path;

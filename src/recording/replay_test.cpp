@@ -18,6 +18,7 @@
 #include "tests/support/oracle.hpp"
 #include "tests/support/own_segment.hpp"
 #include "tests/support/workload.hpp"
+#include "ttmem/ttmem.h"
 
 namespace ttmem::recording {
 
@@ -195,6 +196,44 @@ TEST_F(RecordedWork, ACutAtAnyByteReadsRightBeforeTheCut) {
                 expect_truth(replay, truth);
             }
         }
+    }
+}
+
+TEST_F(RecordedWork, SetsThatAreOpenedAgainWithinABlockKeepTheirLabels) {
+    const ttmem_device device = test::make_device(1);
+    auto recorder = RecordingWriter::create({path()});
+    ASSERT_TRUE(recorder.has_value());
+    ASSERT_TRUE(recorder->set_host({.host = "there", .program = "test"}));
+    ASSERT_TRUE(recorder->add(this_process(), ProcessRecorder::StartState::present).has_value());
+    std::vector<uint64_t> moments;
+    for (int i = 0; i < 5; ++i) {
+        const ttmem_set set = ttmem_open_set(&device, 1, ("set " + std::to_string(i)).c_str());
+        ttmem_allocate(set, TTMEM_DRAM, 0x10'0000, 64, 64, 1);
+        ASSERT_TRUE(recorder->follow());
+        moments.push_back(segment::monotonic_now());
+        ttmem_close_set(set);
+        ASSERT_TRUE(recorder->follow());
+    }
+    ASSERT_TRUE(recorder->finish());
+    const auto recording = open();
+    uint64_t blocks_of_events = 0;
+    for (const BlockPlace& place : recording->processes().front().blocks) {
+        blocks_of_events += place.type() == BlockType::events ? 1u : 0u;
+    }
+    EXPECT_LE(blocks_of_events, 2u);
+    for (size_t i = 0; i < moments.size(); ++i) {
+        Replay replay(recording);
+        ASSERT_TRUE(replay.move_to(moments[i]));
+        const auto census = replay.census();
+        ASSERT_TRUE(census.has_value());
+        const segment::Reader& reader = *census->processes.front().ledger;
+        std::vector<std::string> open_sets;
+        for (const segment::SetTotals& set : reader.totals().sets) {
+            if (set.is_open() && set.pools[0].used != 0) {
+                open_sets.push_back(reader.name(set.set.label));
+            }
+        }
+        EXPECT_EQ(open_sets, std::vector<std::string>{"set " + std::to_string(i)});
     }
 }
 

@@ -124,22 +124,6 @@ class Record(TestCase):
         [status] = self.json_of("status", "--recording", self.path)["processes"]
         self.assertEqual(status["devices"][0]["memory"]["dram"]["used"], 39 * 768)
 
-    def test_leaks_are_found_between_recorded_marks(self):
-        process = self.tracked_process('mesh = open_set([device(0x11)], "mesh")\nlibrary.ttmem_scope_push(b"cache")')
-        recorder = RecorderProcess(self, self.path)
-        recorder.wait_for(process.pid)
-        process.run("""for i in range(4):
-    library.ttmem_allocate(mesh, DRAM, 4096 * i, 64, 768, i)
-    library.ttmem_mark(b"step")""")
-        recorder.wait_for_rounds()
-        living = self.json_of("leaks", "--direct")
-        self.assertEqual(recorder.stop()[0], 0)
-        process.close()
-        recorded = self.json_of("leaks", "--recording", self.path)
-        self.assertEqual(recorded["source"], "recording")
-        self.assertEqual(recorded["leaks"], living["leaks"])
-        self.assertEqual([leak["name"] for leak in recorded["leaks"]], ["cache"])
-
     def test_a_moment_before_everything_says_so(self):
         self.assertEqual(self.ttmem("record", "-o", self.path, "--seconds", "0.05").returncode, 0)
         for command in ("history", "events"):

@@ -97,7 +97,6 @@ int show_leaks(const LeakOptions& options) {
 void declare_leak_options(CLI::App& command, LeakOptions& options) {
     add_list_options(command, options);
     add_direct(command, options);
-    add_recording(command, options);
     add_columns(command, options);
     auto* device = add_device_list(command, options.query.device);
     add_pid(command, options.query.pid);
