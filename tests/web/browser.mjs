@@ -67,6 +67,19 @@ const commands = {
     async press({ tab, key }) { await pages.get(tab).page.keyboard.press(key); },
     async click({ tab, selector }) { await pages.get(tab).page.click(selector); },
     async fill({ tab, selector, text }) { await pages.get(tab).page.fill(selector, text); },
+    // From one place of an element to another, as shares of its width.
+    async drag({ tab, selector, start, end }) {
+        const { page } = pages.get(tab);
+        await page.locator(selector).scrollIntoViewIfNeeded();
+        const box = await page.locator(selector).boundingBox();
+        const y = box.y + box.height / 2;
+        await page.mouse.move(box.x + box.width * start, y);
+        await page.mouse.down();
+        await page.mouse.move(box.x + box.width * (start + end) / 2, y);
+        await page.mouse.move(box.x + box.width * end, y);
+        await page.mouse.up();
+    },
+    async media({ tab, media }) { await pages.get(tab).page.emulateMedia({ media }); },
     async files({ tab, selector, paths }) { await pages.get(tab).page.setInputFiles(selector, paths); },
     async picture({ tab, path, whole }) { await pages.get(tab).page.screenshot({ path, fullPage: whole }); },
     async size({ tab, width, height }) { await pages.get(tab).page.setViewportSize({ width, height }); },

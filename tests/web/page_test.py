@@ -152,6 +152,42 @@ class Views(PageCase):
                 return simulator
         raise AssertionError("the scenario ends without a failure")
 
+    def test_the_time_line_zooms_to_what_is_dragged_over(self):
+        self.start()
+        simulator = self.simulator_at("transformer-dp4", "decode 1", "--board", "t3000")
+        self.host.wait_for(simulator.pid)
+        tab = self.tab("/chip/0?span=300")
+        tab.wait_for("document.querySelector('.chart .u-over') !== null")
+        tab.drag(selector=".chart .u-over", start=0.25, end=0.75)
+        tab.wait_for("new URLSearchParams(location.search).has('from')")
+        low, high = tab.value("['from', 'to'].map(one => Number(new URLSearchParams(location.search).get(one)))")
+        self.assertLess(low, high)
+        tab.wait_for("[...document.querySelectorAll('button')].some(one => one.innerText === 'whole')")
+        # A link to the part shows the part.
+        tab.goto(url=tab.value("location.href"))
+        tab.wait_for("[...document.querySelectorAll('button')].some(one => one.innerText === 'whole')")
+        tab.value("[...document.querySelectorAll('button')].find(one => one.innerText === 'whole').click()")
+        tab.wait_for("!new URLSearchParams(location.search).has('from')")
+        self.assert_quiet(tab)
+
+    def test_print_leaves_out_the_controls_and_pictures_are_saved(self):
+        self.start()
+        simulator = self.simulator_at("transformer-dp4", "decode 1", "--board", "t3000")
+        self.host.wait_for(simulator.pid)
+        tab = self.tab("/memory")
+        tab.wait_for("document.querySelector('.scope-canvas canvas') !== null")
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "memory.png")
+            tab.download(selector=".scope-canvas .map-tools button", path=path)
+            with open(path, "rb") as file:
+                self.assertEqual(file.read(8), b"\x89PNG\r\n\x1a\n")
+        shown = "[...document.querySelectorAll('nav, button, .open-button')].filter(one => one.checkVisibility()).map(one => one.innerText)"
+        self.assertNotEqual(tab.value(shown), [])
+        tab.media(media="print")
+        tab.wait_for("matchMedia('print').matches")
+        self.assertEqual([one for one in tab.value(shown) if one in ("save", "open", "light", "dark", "?", "picture")], [])
+        tab.wait_for_text("scope")
+
     def test_two_moments_are_compared(self):
         self.start()
         simulator = self.simulator_at("transformer-dp4", "weights", "--board", "t3000")

@@ -102,6 +102,26 @@ class Recordings(PageCase):
         tab.wait_for_text(human(failure["needed"]))
         self.assert_quiet(tab)
 
+    def test_marks_are_moments_and_lie_on_the_time_line(self):
+        self.start()
+        code = ("from harness.libttmem import DRAM, allocate, device, mark, open_set\n"
+                "s = open_set([device(16)])\n"
+                "for step in range(3):\n"
+                "    allocate(s, DRAM, 1048576 * (step + 1), 4096, 4096)\n"
+                "    mark('warm' if step == 0 else 'step')\n")
+        done = self.ttmem("record", "-o", self.path, "--from-start", "--", sys.executable, "-c", code)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        tab = self.open(self.path)
+        titles = tab.wait_for("document.querySelector('.recording-moments') && [...document.querySelectorAll('.recording-moments button')].map(one => one.innerText)")
+        self.assertEqual([one for one in titles if one.startswith("mark")], ["mark warm", "mark step"])
+        tab.value("[...document.querySelectorAll('.recording-moments button')].find(one => one.innerText === 'mark step').click()")
+        at = self.json_of("status", "--recording", self.path, "--at", "mark:step")
+        self.assertEqual(at["devices"][0]["memory"]["dram"]["used"], 8192)
+        tab.wait_for("document.querySelector('.figure-value')?.innerText === '8.0 KiB'")
+        tab.press(key="0")
+        tab.wait_for_text("mark warm")
+        tab.wait_for_text("mark step")
+
     def test_a_cut_recording_shows_what_is_whole_and_says_so(self):
         self.start()
         path = self.record("transformer-dp4", "--board", "t3000")

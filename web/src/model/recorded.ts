@@ -15,6 +15,8 @@ export interface OpenRecording {
     at: number;
     problems: string[];
     moments: NotableMoment[];
+    /** Marks of processes, in seconds since the epoch. */
+    marks: { time: number; text: string }[];
 }
 
 export const opened = signal<OpenRecording | null>(null);
@@ -38,7 +40,7 @@ export async function openRecording(file: File): Promise<void> {
         };
         const { first, last, problems } = recording;
         refusal.value = "";
-        moveTo(last, { name: file.name, first, last, at: last, problems, moments: timeline.moments });
+        moveTo(last, { name: file.name, first, last, at: last, problems, moments: timeline.moments, marks: marksOf(recording, timeline) });
         go("/");
     } catch (error) {
         refusal.value = error instanceof Error ? error.message : String(error);
@@ -51,6 +53,10 @@ export function moveTo(at: number, recording: OpenRecording | null = opened.valu
     opened.value = { ...recording, at };
     show?.(at);
 }
+
+const marksOf = (recording: Recording, timeline: Timeline): OpenRecording["marks"] => timeline.marks.map((mark) => ({
+    time: (recording.startedEpoch + mark.at) / 1e9, text: `process ${mark.pid}: ${mark.title}`,
+}));
 
 function historyOf(recording: Recording, timeline: Timeline, address: string): History {
     const device = new URLSearchParams(address.split("?")[1] ?? "").get("device");

@@ -26,7 +26,12 @@ export interface Mark {
 // Powers of two, so that the axis has round numbers of MiB and GiB.
 const STEPS = Array.from({ length: 46 }, (_one, i) => 2 ** i);
 
-const shortClock = (seconds: number): string => (seconds % 60 === 0 ? clock(seconds * 1e9).slice(0, 5) : clock(seconds * 1e9));
+/** "12:05", "12:05:10", "12:05:10.25" */
+function shortClock(seconds: number): string {
+    if (seconds % 60 === 0) return clock(seconds * 1e9).slice(0, 5);
+    const part = Math.round((seconds % 1) * 1000) / 1000;
+    return clock(seconds * 1e9) + (part > 0 && part < 1 ? String(part).slice(1) : "");
+}
 
 const style = (name: string): string => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
@@ -84,7 +89,7 @@ function optionsOf(latest: { current: Content }, width: number, height: number):
             y: { range: (_u, _low, high) => [0, Math.max(high, latest.current.isWhole ? latest.current.capacity ?? 0 : 0, 1024) * 1.08] },
         },
         axes: [
-            { ...axis, values: (_u, ticks) => ticks.map((tick) => shortClock(tick)) },
+            { ...axis, space: 96, values: (_u, ticks) => ticks.map((tick) => shortClock(tick)) },
             { ...axis, size: 76, incrs: STEPS, values: (_u, ticks) => ticks.map((tick) => bytes(tick)) },
         ],
         series: [{}, ...latest.current.lines.map((line) => ({

@@ -9,7 +9,7 @@ import type { Held, RecordedEvent, TableEntry } from "./columns";
 import { failureOf } from "./facts";
 import type { RecordedFailure } from "./facts";
 
-const TABLE = { devices: 0, sets: 1, names: 5, failures: 6 } as const;
+const TABLE = { devices: 0, sets: 1, names: 5, failures: 6, marks: 12 } as const;
 const FROM_START = 4;
 
 export interface RecordedProcess {
@@ -39,6 +39,8 @@ export class State {
     readonly sets = new Map<number, DeviceSet>();
     /** By entry of the table. */
     readonly failures = new Map<number, RecordedFailure>();
+    /** By number. */
+    readonly marks = new Map<number, { time: number; name: number }>();
     private readonly names = new Map<number, { parent: number; text: string }>();
     isLossy = false;
 
@@ -54,6 +56,10 @@ export class State {
             } else if (table === TABLE.failures) {
                 const failure = failureOf(objectOf(bytes, 184), this.started);
                 if (failure.time <= this.at) this.failures.set(index, failure);
+            } else if (table === TABLE.marks) {
+                const view = objectOf(new ByteReader(bytes).slice(), 24);
+                const time = Number(view.getBigUint64(8, true) - this.started);
+                if (time <= this.at) this.marks.set(index, { time, name: view.getUint32(16, true) });
             }
         }
     }

@@ -9,6 +9,7 @@ import { deviceOf, KIND_NAMES } from "./facts";
 import type { RecordedProcess, Recording } from "./recording";
 
 const MOST_SAMPLES = 1000;
+const MOST_BUTTONS = 20;
 const ADDS_NOTHING = 3;
 
 export interface NotableMoment {
@@ -18,7 +19,9 @@ export interface NotableMoment {
 
 export interface Timeline {
     series: HistorySeries[];
+    /** Peaks, failures, and the first mark of each name. */
     moments: NotableMoment[];
+    marks: (NotableMoment & { pid: number })[];
 }
 
 interface Change {
@@ -30,7 +33,7 @@ interface Change {
 
 /** What the process took and gave back, in order. It begins with what it held when it was first seen, and ends with nothing. */
 function* changesOf(recording: Recording, process: RecordedProcess): Generator<Change> {
-    const last = recording.stateOf(process, process.ended === null ? recording.last : process.ended - 1);
+    const last = recording.stateOf(process, endOf(recording, process));
     if (last === null) return;
     const numbers = new Map([...last.devices].map(([entry, view]) => {
         const facts = deviceOf(view);
@@ -109,13 +112,22 @@ export function timelineOf(recording: Recording): Timeline {
     }
     for (const one of series.values()) one.samples.push({ time_ns: epoch(recording.last), used: one.now });
     const moments = KINDS.filter((kind) => sums[kind].most > 0).map((kind) => ({ title: `peak ${kind}`, at: sums[kind].at }));
-    return { series: [...series.values()], moments: [...moments, ...failuresOf(recording)] };
+    const ends = recording.processes.map((process) => ({ process, state: recording.stateOf(process, endOf(recording, process)) }));
+    const failures = ends.flatMap(({ state }) => [...(state?.failures.values() ?? [])].map((failure) => failure.time));
+    const marks = ends.flatMap(({ process, state }) => [...(state?.marks.values() ?? [])].map((mark) => ({
+        title: `mark ${state?.nameOf(mark.name) ?? ""}`, at: mark.time, pid: process.pid,
+    }))).sort((a, b) => a.at - b.at);
+    // A process may have made marks before it was recorded.
+    const known = marks.filter((mark) => recording.processes.some((process) => process.pid === mark.pid && recording.stateOf(process, mark.at) !== null));
+    return {
+        series: [...series.values()], marks,
+        moments: [
+            ...moments,
+            ...failures.sort((a, b) => a - b).slice(0, MOST_BUTTONS).map((at, i) => ({ title: `failure ${i + 1}`, at })),
+            ...known.filter((mark, i) => known.findIndex((other) => other.title === mark.title) === i).slice(0, MOST_BUTTONS),
+        ],
+    };
 }
 
-function failuresOf(recording: Recording): NotableMoment[] {
-    const times = recording.processes.flatMap((process) => {
-        const state = recording.stateOf(process, process.ended === null ? recording.last : process.ended - 1);
-        return [...(state?.failures.values() ?? [])].map((failure) => failure.time);
-    });
-    return times.sort((a, b) => a - b).slice(0, 50).map((at, i) => ({ title: `failure ${i + 1}`, at }));
-}
+/** The last moment at which the process was there. */
+const endOf = (recording: Recording, process: RecordedProcess): number => (process.ended === null ? recording.last : process.ended - 1);

@@ -3,6 +3,7 @@
 
 import type { VNode } from "preact";
 import { useMemo } from "preact/hooks";
+import { opened } from "../model/recorded";
 import { addressOf, route, setQuery } from "../model/router";
 import { hasDetails, isSaved, status } from "../model/source";
 import { holders } from "../model/status";
@@ -68,8 +69,10 @@ function useMarks(device: number, view: Status): Mark[] {
     const failures = useAnswer<Failures>(hasDetails.value ? addressOf("/v1/failures", { device, limit: 100 }) : null).data;
     const deaths = useAnswer<PostMortems>(hasDetails.value ? addressOf("/v1/post-mortems", { device, limit: 100 }) : null).data;
     const live = holders(view, device);
+    const recorded = opened.value?.marks;
     const started = live.map((one) => one.pid).join();
     return useMemo(() => [
+        ...(recorded ?? []).map((one) => ({ ...one, text: `${clock(one.time * 1e9)} ${one.text}`, isBad: false })),
         ...(failures?.failures ?? []).map((one) => ({
             time: one.time_ns / 1e9, text: `${clock(one.time_ns)} process ${one.pid}: ${one.verdict}`, isBad: true,
         })),
@@ -79,7 +82,7 @@ function useMarks(device: number, view: Status): Mark[] {
         ...live.map((one) => ({
             time: one.start_time_ns / 1e9, text: `${clock(one.start_time_ns)} process ${one.pid} started`, isBad: false,
         })),
-    ].sort((a, b) => b.time - a.time), [failures, deaths, started]);
+    ].sort((a, b) => b.time - a.time), [failures, deaths, started, recorded]);
 }
 
 function OverTime({ device, view }: { device: Device; view: Status }): VNode {
