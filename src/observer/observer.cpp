@@ -271,7 +271,7 @@ void compile_and_allocate(void* self, void* device, bool slow) {
 
 void allocate_circular_buffers(void* self, void* device) {
     const ProgramScope frame(self);
-    record([&] { observer->lays_out(self); });
+    record([&] { observer->programs.note(self); });
     observer->metal.originals.allocate_circular_buffers(self, device);
 }
 
@@ -285,7 +285,7 @@ void validate_circular_buffer_region(void* self, void* device) {
 template <auto kOriginal>
 void lay_out(void* self, void* device, BufferClass of) {
     const ProgramScope frame(self);
-    record([&] { observer->lays_out(self); });
+    record([&] { observer->programs.note(self); });
     NotedLayout layout;
     class Noting {
     public:
@@ -359,29 +359,8 @@ bool configure_device(void* device, void* program, bool slow) {
     return done;
 }
 
-// Ends with the launch, also if it throws.
-class LaunchScope {
-public:
-    LaunchScope(const void* queue, void* workload) noexcept
-        : workload_(static_cast<metal::MeshWorkload*>(workload)) {
-        record(
-            [&] { observer->launch_begins(static_cast<const metal::MeshCommandQueue*>(queue), workload_); });
-    }
-    ~LaunchScope() {
-        record([&] { observer->launch_ended(workload_); });
-    }
-    LaunchScope(const LaunchScope&) = delete;
-    LaunchScope& operator=(const LaunchScope&) = delete;
-
-private:
-    metal::MeshWorkload* const workload_;
-};
-
 void enqueue_workload(void* queue, void* workload, bool blocking) {
-    {
-        const LaunchScope launch(queue, workload);
-        observer->metal.originals.enqueue_workload(queue, workload, blocking);
-    }
+    observer->metal.originals.enqueue_workload(queue, workload, blocking);
     record([&] {
         observer->loaded(static_cast<const metal::MeshCommandQueue*>(queue),
                          static_cast<metal::MeshWorkload*>(workload));

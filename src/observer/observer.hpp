@@ -38,10 +38,6 @@ public:
     void freed(const metal::Buffer* buffer);
     void closed(const metal::IDevice* device);
 
-    // Before and after a launch, and for each of its programs before that is laid out.
-    void launch_begins(const metal::MeshCommandQueue* queue, metal::MeshWorkload* workload);
-    void launch_ended(metal::MeshWorkload* workload);
-    void lays_out(const void* program);
     void circular_buffer(const metal::IDevice* device, const LaidOutBuffer& buffer);
     void laid_out(const void* program, BufferClass of, const metal::IDevice* device,
                   const NotedLayout& layout);

@@ -33,23 +33,6 @@ bool ObservedPrograms::is_known(const void* program) const {
     return programs_.contains(program);
 }
 
-bool ObservedPrograms::has_chips(const void* program) const {
-    const std::lock_guard lock(mutex_);
-    const auto known = programs_.find(program);
-    return known != programs_.end() && !known->second.chips.empty();
-}
-
-void ObservedPrograms::set_chips(const void* program, const std::vector<metal::IDevice*>& chips) {
-    const std::lock_guard lock(mutex_);
-    program_at(program).chips = {chips.begin(), chips.end()};
-}
-
-bool ObservedPrograms::runs_on(const void* program, const metal::IDevice* chip) const {
-    const std::lock_guard lock(mutex_);
-    const auto known = programs_.find(program);
-    return known == programs_.end() || known->second.chips.empty() || known->second.chips.contains(chip);
-}
-
 ObservedPrograms::Program& ObservedPrograms::program_at(const void* program) {
     Program& known = programs_[program];
     if (!known.id) {
@@ -207,7 +190,6 @@ void ObservedPrograms::forget_device(const metal::IDevice* device) {
             layout.chips.erase(device);
         }
         program.loaded.erase(device);
-        program.chips.erase(device);
     }
 }
 

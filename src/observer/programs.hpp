@@ -44,11 +44,6 @@ public:
     void note(const void* program);
     bool is_known(const void* program) const;
 
-    // The chips that a program runs on, where they are known; else it runs on every chip that it is laid out for.
-    bool has_chips(const void* program) const;
-    void set_chips(const void* program, const std::vector<metal::IDevice*>& chips);
-    bool runs_on(const void* program, const metal::IDevice* chip) const;
-
     // A circular buffer on one chip. A new frame replaces what the program had there.
     void add(const Frame& frame, const metal::IDevice* chip, ttmem_set set, const LaidOutBuffer& buffer);
     // Dataflow buffers or scratchpads on one chip: those that were laid out now, or those of before if nothing was.
@@ -84,7 +79,6 @@ private:
         std::optional<uint64_t> id;
         std::array<ClassLayout, kBufferClasses> layouts;
         std::set<const metal::IDevice*> loaded;
-        std::set<const metal::IDevice*> chips;  // empty: not known
     };
 
     void record(const Program& program, BufferClass of, ChipRecords& records, ttmem_set set,

@@ -191,21 +191,6 @@ void Observer::closed(const metal::IDevice* device) {
     }
 }
 
-void Observer::launch_begins(const metal::MeshCommandQueue* queue, metal::MeshWorkload* workload) {
-    if (!sets.is_disabled()) {
-        workloads_.begin(queue, workload);
-    }
-}
-
-void Observer::launch_ended(metal::MeshWorkload* workload) { workloads_.end(workload); }
-
-void Observer::lays_out(const void* program) {
-    programs.note(program);
-    if (!sets.is_disabled() && !programs.has_chips(program)) {
-        programs.set_chips(program, workloads_.chips_of(program));
-    }
-}
-
 // Newer releases report a circular buffer on each chip, older ones once on the mesh.
 void Observer::circular_buffer(const metal::IDevice* device, const LaidOutBuffer& buffer) {
     const Frame& frame = thread_data().frame;
@@ -213,9 +198,6 @@ void Observer::circular_buffer(const metal::IDevice* device, const LaidOutBuffer
         return;  // a capture reports programs that never run
     }
     for (const metal::IDevice* chip : metal.chips_of(device)) {
-        if (!programs.runs_on(frame.program, chip)) {
-            continue;
-        }
         if (const auto set = sets.of(chip)) {
             report_scopes();
             programs.add(frame, chip, set->set, buffer);
@@ -248,9 +230,6 @@ void Observer::laid_out(const void* program, BufferClass of, const metal::IDevic
         programs.lay_out(program, of, {{.has_known_cores = false}});
     }
     for (const metal::IDevice* chip : metal.chips_of(device)) {
-        if (!programs.runs_on(program, chip)) {
-            continue;
-        }
         if (const auto set = sets.of(chip)) {
             report_scopes();
             programs.place(program, of, chip, set->set);

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "observer/workloads.hpp"
 
-#include <algorithm>
-
 #include "observer/memory.hpp"
 
 namespace ttmem::observer {
@@ -55,59 +53,6 @@ std::vector<PlacedProgram> Workloads::programs_of(metal::MeshWorkload* workload,
         programs.push_back({static_cast<const char*>(node) + kRange, program});
     }
     return programs;
-}
-
-void Workloads::begin(const metal::MeshCommandQueue* queue, metal::MeshWorkload* workload) {
-    if (metal_.workload_programs == nullptr || metal_.mesh_view == nullptr ||
-        metal_.view_devices == nullptr) {
-        return;
-    }
-    const metal::IDevice* const mesh = mesh_of(queue);
-    if (mesh != nullptr) {
-        const std::lock_guard lock(launches_mutex_);
-        launches_.push_back({mesh, workload});
-    }
-}
-
-void Workloads::end(metal::MeshWorkload* workload) {
-    const std::lock_guard lock(launches_mutex_);
-    const auto launch = std::find_if(launches_.begin(), launches_.end(),
-                                     [&](const Launch& candidate) { return candidate.workload == workload; });
-    if (launch != launches_.end()) {
-        launches_.erase(launch);
-    }
-}
-
-std::vector<metal::IDevice*> Workloads::chips_of(const void* program) {
-    std::vector<Launch> launches;
-    {
-        const std::lock_guard lock(launches_mutex_);
-        launches = launches_;
-    }
-    for (const Launch& launch : launches) {
-        if (const void* range = range_of(launch.workload, program)) {
-            return metal_.view_devices(metal_.mesh_view(launch.mesh), range);
-        }
-    }
-    return {};
-}
-
-// Another thread may launch another workload: only the one that has the program tells where programs are in a node.
-const void* Workloads::range_of(metal::MeshWorkload* workload, const void* program) {
-    const void* map = metal_.workload_programs(workload);
-    const auto count = value_at<size_t>(map, kNodeCount);
-    const std::lock_guard lock(mutex_);
-    const void* node = value_at<const void*>(map, kFirstNode);
-    for (size_t read = 0; node != nullptr && read < std::min(count, kMostNodes); ++read) {
-        const size_t place =
-            place_ != 0 ? place_ : learn_from(node, [&](const void* word) { return word == program; });
-        if (place != 0 && value_at<const void*>(node, place) == program) {
-            place_ = place;
-            return static_cast<const char*>(node) + kRange;
-        }
-        node = value_at<const void*>(node, 0);
-    }
-    return nullptr;
 }
 
 const metal::IDevice* Workloads::mesh_of(const metal::MeshCommandQueue* queue) {

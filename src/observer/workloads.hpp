@@ -3,8 +3,7 @@
 
 // The programs of a workload: a std::unordered_map from a range of the mesh to a program. The size of a range differs
 // between releases, so the place of the program in a node is learned: it is the word that is the address of a program
-// that was laid out. The runtime lays the programs of a workload out on any thread, and always for the whole mesh; a
-// program only runs in its range. Thread-safe.
+// that was laid out. Thread-safe.
 
 #include <cstddef>
 #include <functional>
@@ -28,27 +27,13 @@ public:
     // Empty if the programs can't be found.
     std::vector<PlacedProgram> programs_of(metal::MeshWorkload* workload, const IsProgram& is_program);
 
-    // A launch that is under way: its programs are laid out meanwhile.
-    void begin(const metal::MeshCommandQueue* queue, metal::MeshWorkload* workload);
-    void end(metal::MeshWorkload* workload);
-    // Of a program that is laid out in a launch: the chips of its range. Empty if it is in none, or can't be found.
-    std::vector<metal::IDevice*> chips_of(const void* program);
-
     // The mesh of a queue, null if it is not found.
     const metal::IDevice* mesh_of(const metal::MeshCommandQueue* queue);
 
 private:
     size_t learn_from(const void* node, const IsProgram& is_program) const;
-    const void* range_of(metal::MeshWorkload* workload, const void* program);
-
-    struct Launch {
-        const metal::IDevice* mesh = nullptr;
-        metal::MeshWorkload* workload = nullptr;
-    };
 
     const Metal& metal_;
-    std::mutex launches_mutex_;
-    std::vector<Launch> launches_;
     std::mutex mutex_;
     size_t place_;  // 0: not known yet
     unsigned attempts_ = 0;

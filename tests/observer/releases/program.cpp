@@ -81,15 +81,11 @@ void ProgramImpl::allocate_circular_buffers(const IDevice* device) {
             continue;
         }
         for (const IDevice* chip : chips) {
-            if (runs_on(chip)) {
-                const uint64_t reserved = buffer.size * cores_in(buffer.cores);
-                truth::add(this, std::to_string(chip->id()) + " cb of program " + std::to_string(id_) +
-                                     " at " + std::to_string(buffer.address) + " requested " +
-                                     std::to_string(buffer.size) + " reserved " + std::to_string(reserved) +
-                                     (buffer.is_global ? " view" : "") + " name '" + truth::current_name() +
-                                     "'");
-            }
-            // Reported for the whole mesh, wherever the program runs.
+            const uint64_t reserved = buffer.size * cores_in(buffer.cores);
+            truth::add(this, std::to_string(chip->id()) + " cb of program " + std::to_string(id_) + " at " +
+                                 std::to_string(buffer.address) + " requested " +
+                                 std::to_string(buffer.size) + " reserved " + std::to_string(reserved) +
+                                 (buffer.is_global ? " view" : "") + " name '" + truth::current_name() + "'");
 #if HAS_CHIP_BUFFERS
             GraphTracker::instance().track_allocate_cb(buffer.cores, buffer.address, buffer.size,
                                                        buffer.is_global, chip);
@@ -117,10 +113,6 @@ void ProgramImpl::validate_circular_buffer_region(const IDevice* device) {
             throw std::runtime_error("circular buffers clash with a buffer");
         }
     }
-}
-
-bool ProgramImpl::runs_on(const IDevice* chip) const {
-    return std::find(runs_on_.begin(), runs_on_.end(), chip) != runs_on_.end();
 }
 
 #if HAS_CHIP_BUFFERS
@@ -160,7 +152,6 @@ void ProgramImpl::compile_and_allocate(IDevice* device, bool /*slow*/) {
 void ProgramImpl::launch_on(IDevice* device, const std::vector<IDevice*>& chips,
                             [[maybe_unused]] bool is_slow) {
     const bool is_first = !is_laid_out_;
-    runs_on_.assign(chips.begin(), chips.end());
 #if HAS_COMPILE_AND_ALLOCATE
     if (!is_slow) {
         compile_and_allocate(device, false);

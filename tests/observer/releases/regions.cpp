@@ -23,9 +23,6 @@ void ProgramImpl::lay_out(const IDevice* device, uint64_t size, const char* type
         region.mark_address(address, size, 105'664);
     }
     for (const IDevice* chip : chips_of(device)) {
-        if (!runs_on(chip)) {
-            continue;
-        }
         truth::add(this, std::to_string(chip->id()) + " cb of program " + std::to_string(id_) + " at " +
                              std::to_string(address) + " requested " + std::to_string(size) + " reserved " +
                              std::to_string(size * 3) + " " + type + " name '" + truth::current_name() + "'");

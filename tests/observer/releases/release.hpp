@@ -452,7 +452,6 @@ public:
 #endif
 
 private:
-    bool runs_on(const IDevice* chip) const;
 #if HAS_DATAFLOW_BUFFERS
     struct CircularBufferAllocator {
         CoreRange core_range;
@@ -470,7 +469,6 @@ private:
     uint64_t id_;
     std::vector<CircularBufferPlan> buffers_;
     size_t kernel_bytes_;
-    std::vector<const IDevice*> runs_on_;
     std::vector<const IDevice*> chips_;
     bool is_laid_out_ = false;
 };
