@@ -32,7 +32,7 @@ void fields(auto& io, Like<NameGrowth> auto& name) {
 
 void fields(auto& io, Like<GrowthView> auto& view) {
     list_head(io, view);
-    io.derived("bytes_are", std::string("on each device of an allocation, counted once"), "what bytes mean");
+    io.derived("bytes_are", std::string("per device; a mesh allocation counts once"), "what bytes mean");
     io("span_ns", view.span_ns, "the longest time between the two readings; about a minute if it is known");
     io("unsampled", view.unsampled, "processes of which no earlier reading is known; they are left out");
     io("total", view.total, "names whose bytes have changed");

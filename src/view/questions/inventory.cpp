@@ -21,7 +21,7 @@ void fields(auto& io, Like<HeldSum> auto& sum) {
 
 void fields(auto& io, Like<InventoryView> auto& view) {
     list_head(io, view);
-    io.derived("bytes_are", std::string("on each device of an allocation, counted once"), "what bytes mean");
+    io.derived("bytes_are", std::string("per device; a mesh allocation counts once"), "what bytes mean");
     io("unread", view.unread, "processes with too many names; they are left out");
     io.rows("sums", view.sums, "by process, kind and name");
 }

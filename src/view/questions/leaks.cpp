@@ -47,7 +47,7 @@ void fields(auto& io, Like<NameLeak> auto& leak) {
 
 void fields(auto& io, Like<LeakView> auto& view) {
     list_head(io, view);
-    io.derived("bytes_are", std::string("on each device of an allocation, counted once"), "what bytes mean");
+    io.derived("bytes_are", std::string("per device; a mesh allocation counts once"), "what bytes mean");
     io("marked", view.marked, "processes with enough marks to tell");
     io("unmarked", view.unmarked, "processes with fewer marks; they are left out");
     io("cut_marks", view.cut_marks, "marks that had more names than fit; the others are left out");

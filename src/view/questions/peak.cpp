@@ -17,7 +17,7 @@ std::string meaning_of_bytes(const PeakView& view) {
         return "on one core of each circular buffer";
     }
     return view.device ? "on device " + std::to_string(*view.device)
-                       : "on each device of an allocation, counted once";
+                       : "per device; a mesh allocation counts once";
 }
 
 }  // namespace
