@@ -15,12 +15,16 @@ namespace {
 // The rings of a replay are read before they are full.
 constexpr uint32_t kRingRecords = 16'384;
 constexpr uint64_t kEventsPerScan = kRingRecords / 2;
+// In a whole recording: a short one has them more often than once per second.
+constexpr uint64_t kLeastSamples = 250;
 
 }  // namespace
 
 RecordedPast::RecordedPast(const std::shared_ptr<const recording::Recording>& recording)
     : now_ns_(recording->first_ns()),
       next_sample_ns_(recording->first_ns()),
+      sample_step_ns_(std::clamp<uint64_t>((recording->last_ns() - recording->first_ns()) / kLeastSamples, 1,
+                                           base::kNsPerSecond)),
       replay_(recording, kRingRecords),
       history_(replay_.device_ids(), [this] { return now_ns_; }) {}
 
@@ -59,9 +63,9 @@ void RecordedPast::add_gaps(uint64_t now_ns) {
     }
 }
 
-// Samples once per second, and notes who arrives and ends.
+// Takes samples, and notes who arrives and ends.
 base::Expected<void> RecordedPast::pass_time(uint64_t until_ns) {
-    for (; next_sample_ns_ <= until_ns; next_sample_ns_ += base::kNsPerSecond) {
+    for (; next_sample_ns_ <= until_ns; next_sample_ns_ += sample_step_ns_) {
         history_.follow();
         if (auto added = add_arrivals(next_sample_ns_); !added) {
             return added;

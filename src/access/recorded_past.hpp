@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The history of a recording until a moment: its last events, and used bytes second by second. It moves forward with the moments
+// The history of a recording until a moment: its last events, and used bytes over time. It moves forward with the moments
 // that are asked for, and begins again for an earlier one.
 
 #include <cstdint>
@@ -33,6 +33,7 @@ private:
     uint64_t until_ns_ = 0;
     uint64_t now_ns_ = 0;
     uint64_t next_sample_ns_ = 0;
+    uint64_t sample_step_ns_ = 0;
     recording::Replay replay_;
     history::EventHistory history_;
     std::map<uint32_t, bool> has_ended_;  // by number, of processes that have arrived
