@@ -3,7 +3,6 @@
 
 #include <utility>
 
-#include "access/recorded_past.hpp"
 #include "recording/moment.hpp"
 #include "view/questions/history_views.hpp"
 
@@ -20,7 +19,13 @@ base::Expected<std::shared_ptr<const RecordedHost>> RecordedHost::open(const std
         return tl::unexpected(moment.error());
     }
     recording::Replay replay(*recording);
-    if (auto moved = replay.move_to(*moment); !moved) {
+    return show(*recording, replay, std::make_shared<PastCursor>(*recording), *moment);
+}
+
+base::Expected<std::shared_ptr<const RecordedHost>> RecordedHost::show(
+    const std::shared_ptr<const recording::Recording>& recording, recording::Replay& replay,
+    std::shared_ptr<PastCursor> past, uint64_t time_ns) {
+    if (auto moved = replay.move_to(time_ns); !moved) {
         return tl::unexpected(std::move(moved.error()));
     }
     auto census = replay.census();
@@ -28,7 +33,7 @@ base::Expected<std::shared_ptr<const RecordedHost>> RecordedHost::open(const std
         return tl::unexpected(std::move(census.error()));
     }
     return std::shared_ptr<const RecordedHost>(
-        new RecordedHost(std::move(*recording), *moment, std::move(*census)));
+        new RecordedHost(recording, std::move(past), time_ns, std::move(*census)));
 }
 
 view::Origin RecordedHost::origin() const {
@@ -36,12 +41,13 @@ view::Origin RecordedHost::origin() const {
 }
 
 base::Expected<view::EventsView> RecordedHost::events(const view::EventQuery& query) const {
-    const auto past = RecordedPast::read(recording_, time_ns_);
+    const auto past = past_->at(time_ns_);
     if (!past) {
         return tl::unexpected(past.error());
     }
     const view::HistoryTime time{time_ns_, recording_->epoch_ns(0)};
-    view::EventsView view = view::list_events((*past)->history(), query, [](uint32_t) { return true; }, time);
+    view::EventsView view = view::list_events(
+        **past, query, [](uint32_t) { return true; }, time);
     view.origin = origin();
     if (recording_->lost() != 0) {
         view.inexact.push_back({0, census::Reason::events_lost, recording_->lost()});
@@ -50,11 +56,11 @@ base::Expected<view::EventsView> RecordedHost::events(const view::EventQuery& qu
 }
 
 base::Expected<view::HistoryView> RecordedHost::history(const view::HistoryQuery& query) const {
-    const auto past = RecordedPast::read(recording_, time_ns_);
+    const auto past = past_->at(time_ns_);
     if (!past) {
         return tl::unexpected(past.error());
     }
-    return view::HistoryView{origin(), view::list_series((*past)->history(), query)};
+    return view::HistoryView{origin(), view::list_series(**past, query)};
 }
 
 std::vector<std::string> RecordedHost::notices() const {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "access/answer_source.hpp"
+#include "access/recorded_past.hpp"
 #include "base/error.hpp"
 #include "recording/replay.hpp"
 #include "view/questions/host.hpp"
@@ -20,6 +21,10 @@ public:
     // Opens a recording at a moment (recording/moment.hpp); without one at its end.
     static base::Expected<std::shared_ptr<const RecordedHost>> open(const std::string& path,
                                                                     const std::optional<std::string>& at);
+    // Moves a replay to a moment.
+    static base::Expected<std::shared_ptr<const RecordedHost>> show(
+        const std::shared_ptr<const recording::Recording>& recording, recording::Replay& replay,
+        std::shared_ptr<PastCursor> past, uint64_t time_ns);
 
     view::Origin origin() const override;
     census::Census census() const override { return census_; }
@@ -30,11 +35,15 @@ public:
     std::vector<std::string> notices() const override;
 
 private:
-    RecordedHost(std::shared_ptr<const recording::Recording> recording, uint64_t time_ns,
-                 census::Census census)
-        : recording_(std::move(recording)), time_ns_(time_ns), census_(std::move(census)) {}
+    RecordedHost(std::shared_ptr<const recording::Recording> recording, std::shared_ptr<PastCursor> past,
+                 uint64_t time_ns, census::Census census)
+        : recording_(std::move(recording)),
+          past_(std::move(past)),
+          time_ns_(time_ns),
+          census_(std::move(census)) {}
 
     std::shared_ptr<const recording::Recording> recording_;
+    std::shared_ptr<PastCursor> past_;
     uint64_t time_ns_;
     census::Census census_;  // its ledgers outlive the replay
 };

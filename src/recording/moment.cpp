@@ -147,15 +147,26 @@ base::Expected<uint64_t> find_failure(const std::shared_ptr<const Recording>& re
     if (!number || *number < 1 || *number != std::floor(*number)) {
         return refuse(text, "N is 1 for the first failure");
     }
+    constexpr size_t kMostListed = 5;
     Replay replay(recording, segment::kMinRingRecords);
-    double count = 0;
+    uint64_t count = 0;
+    std::string list;
     while (const auto step = replay.step()) {
-        if (step->event.type == segment::EventType::failure && ++count == *number) {
+        if (step->event.type != segment::EventType::failure) {
+            continue;
+        }
+        ++count;
+        if (static_cast<double>(count) == *number) {
             // The time of an event is rounded down, that of the failure itself is not.
             return std::min(step->time_ns + 4 * kTimeUnitNs, recording->last_ns());
         }
+        if (count <= kMostListed) {
+            list += (count == 1 ? ", at " : ", ") + after_beginning(*recording, step->time_ns);
+        }
     }
-    return refuse(text, "the recording has " + std::to_string(static_cast<uint64_t>(count)) + " failures");
+    return refuse(text, "the recording has " + std::to_string(count) +
+                            (count == 1 ? " failure" : " failures") + list +
+                            (count > kMostListed ? ", ..." : ""));
 }
 
 // The names of marks, each once, in the order of time; at most a few.
@@ -190,6 +201,13 @@ base::Expected<uint64_t> find_mark(const Recording& recording, const std::string
 
 }  // namespace
 
+std::string after_beginning(const Recording& recording, uint64_t time_ns) {
+    std::array<char, 32> text{};
+    std::snprintf(text.data(), text.size(), "+%.3fs",
+                  static_cast<double>(time_ns - recording.first_ns()) / 1e9);
+    return text.data();
+}
+
 std::string clock_text(uint64_t epoch_ns) {
     const auto seconds = static_cast<time_t>(epoch_ns / base::kNsPerSecond);
     tm date{};
@@ -222,13 +240,10 @@ base::Expected<uint64_t> find_moment(const std::shared_ptr<const Recording>& rec
     // A clock time has no fractions of a second.
     const bool is_before = static_cast<int64_t>(*time_ns - recording->first_ns()) < 0;
     if (is_before || *time_ns > recording->last_ns()) {
-        std::array<char, 32> length{};
-        std::snprintf(length.data(), length.size(), "%.3f",
-                      static_cast<double>(recording->last_ns() - recording->first_ns()) / 1e9);
         return refuse(text, "outside the recording, which goes from " +
                                 clock_text(recording->epoch_ns(recording->first_ns())) + " to " +
-                                clock_text(recording->epoch_ns(recording->last_ns())) + " (+" +
-                                length.data() + "s)");
+                                clock_text(recording->epoch_ns(recording->last_ns())) + " (" +
+                                after_beginning(*recording, recording->last_ns()) + ")");
     }
     return *time_ns;
 }

@@ -17,6 +17,9 @@ namespace ttmem::recording {
 base::Expected<uint64_t> find_moment(const std::shared_ptr<const Recording>& recording,
                                      const std::string& text);
 
+// How long after the beginning: "+12.500s".
+std::string after_beginning(const Recording& recording, uint64_t time_ns);
+
 // "2026-05-01 13:05:20".
 std::string clock_text(uint64_t epoch_ns);
 

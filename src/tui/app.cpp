@@ -51,8 +51,10 @@ public:
             take_updates();
             if (steady_clock::now() >= next_tick_) {
                 next_tick_ = std::max(next_tick_ + milliseconds(ui_.interval_ms), steady_clock::now());
-                model_.tick(base::realtime_ns());
-                needs_redraw_ = true;
+                if (!model_.is_recording()) {
+                    model_.tick(base::realtime_ns());
+                    needs_redraw_ = true;
+                }
             }
             ask_if_new();
             if (needs_redraw_ && !exit_code_) {
@@ -95,6 +97,7 @@ private:
         for (PollerUpdate& update : poller_.take()) {
             if (auto* status = std::get_if<StatusUpdate>(&update)) {
                 const bool is_other = !model_.status() || model_.link() != status->link;
+                needs_redraw_ = needs_redraw_ || status->link == Link::recording;
                 model_.take_status(std::move(status->view), std::move(status->notices), status->link);
                 if (is_other) {
                     next_tick_ = steady_clock::now();  // show the first figures at once
@@ -102,15 +105,19 @@ private:
             } else if (auto* lost = std::get_if<LossUpdate>(&update)) {
                 model_.set_disconnected(std::move(lost->why), lost->time_ns);
                 needs_redraw_ = true;
+            } else if (auto* part = std::get_if<TimelineUpdate>(&update)) {
+                model_.take(std::move(part->timeline));
+                needs_redraw_ = true;
             } else if (auto& answer = std::get<ScreenAnswer>(update); answer.query == asked_) {
-                needs_redraw_ = needs_redraw_ || answer.query != model_.answered_query();
+                needs_redraw_ =
+                    needs_redraw_ || model_.is_recording() || answer.query != model_.answered_query();
                 model_.take(std::move(answer));
             }
         }
     }
 
     void ask_if_new() {
-        ScreenQuery query = query_of(model_, ui_, body_of(terminal_.size()).rows);
+        ScreenQuery query = query_of(model_, ui_, body_of(terminal_.size(), model_).rows);
         if (query != asked_) {
             asked_ = query;
             poller_.ask(std::move(query));
@@ -139,9 +146,12 @@ private:
                 poller_.set_interval(milliseconds(ui_.interval_ms));
                 next_tick_ = steady_clock::now();
                 break;
+            case AppRequest::play:
+                poller_.play({ui_.is_playing, kSpeeds[ui_.speed].factor, std::exchange(ui_.jump, {})});
+                break;
             case AppRequest::set_mark:
-                ui_.mark_ns = base::monotonic_ns();
-                ui_.mark_time_ns = base::realtime_ns();
+                ui_.mark_ns = model_.is_recording() ? model_.position_ns() : base::monotonic_ns();
+                ui_.mark_time_ns = model_.is_recording() ? model_.now_ns() : base::realtime_ns();
                 ui_.cursor = {};
                 ui_.message = "Mark set: only newer allocations are shown. M clears the mark.";
                 break;
@@ -188,7 +198,7 @@ private:
 
 }  // namespace
 
-base::Expected<int> run(const DashboardOptions& options) {
+base::Expected<int> run(const DashboardOptions& options, std::unique_ptr<access::RecordingPlayer> player) {
     Ui ui;
     if (const auto path = settings_path()) {
         load_settings(ui, *path);
@@ -202,10 +212,14 @@ base::Expected<int> run(const DashboardOptions& options) {
     if (!terminal) {
         return tl::unexpected(terminal.error());
     }
-    Poller poller(options.mode, milliseconds(ui.interval_ms));
-    const int code = App(*terminal, poller, signals, std::move(ui)).run();
+    const milliseconds interval(ui.interval_ms);
+    ui.is_playing = player != nullptr && options.plays;
+    const auto poller = player != nullptr ? std::make_unique<Poller>(std::move(player), interval)
+                                          : std::make_unique<Poller>(options.mode, interval);
+    poller->play({ui.is_playing, kSpeeds[ui.speed].factor});
+    const int code = App(*terminal, *poller, signals, std::move(ui)).run();
     terminal->close();
-    if (!poller.stop(kStopTimeout)) {
+    if (!poller->stop(kStopTimeout)) {
         _exit(code);  // a thread still waits for a daemon that hangs
     }
     return code;

@@ -3,10 +3,12 @@
 
 // The dashboard: waits for keys, updates and the next redraw.
 
-#include <functional>
+#include <memory>
+#include <optional>
 #include <string>
 
 #include "access/access.hpp"
+#include "access/recording_player.hpp"
 #include "base/error.hpp"
 #include "tui/ui.hpp"
 
@@ -19,9 +21,11 @@ struct DashboardOptions {
     std::optional<Screen> screen;
     std::optional<uint32_t> device;
     std::string message;  // shown until the first key
+    bool plays = false;   // a recording, from the start; else it is paused
 };
 
-// Runs until the user quits and returns the exit code. Fails without a terminal.
-base::Expected<int> run(const DashboardOptions& options);
+// Runs until the user quits and returns the exit code. Fails without a terminal. With a player it shows that recording.
+base::Expected<int> run(const DashboardOptions& options,
+                        std::unique_ptr<access::RecordingPlayer> player = nullptr);
 
 }  // namespace ttmem::tui

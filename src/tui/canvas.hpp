@@ -38,15 +38,17 @@ struct ScreenCell {
     bool operator==(const ScreenCell&) const = default;
 };
 
-// What a click on a cell means: a screen, a device, or a row of the visible list.
+// What a click on a cell means: a screen, a device, a row of the visible list, or a moment of a recording.
 struct CanvasHit {
-    enum class What : uint8_t { screen, device, row };
+    enum class What : uint8_t { screen, device, row, moment };
 
     What what = What::row;
-    uint32_t number = 0;
+    uint32_t number = 0;  // of a moment its share of the recording, in parts of kWholeRecording
 
     bool operator==(const CanvasHit&) const = default;
 };
+
+constexpr uint32_t kWholeRecording = 100'000;
 
 class Canvas {
 public:

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cassert>
 #include <cmath>
+#include <functional>
 
 #include "tui/screens.hpp"
 #include "view/text/cells.hpp"
@@ -27,16 +28,27 @@ struct TimeRange {
     uint64_t to_ns = 0;
 };
 
+// Of a recording the first zoom is the whole.
+bool shows_whole_recording(const Model& model, const Ui& ui) { return model.is_recording() && ui.zoom == 0; }
+
 TimeRange range_of(const Model& model, const Ui& ui) {
     assert(ui.zoom < kZooms.size());
+    if (shows_whole_recording(model, ui)) {
+        const access::Timeline& timeline = *model.timeline();
+        return {timeline.first_ns + timeline.epoch_offset_ns, timeline.last_ns + timeline.epoch_offset_ns};
+    }
     const uint64_t length =
         ui.zoom == 0 ? kSamplesOfAChart * ui.interval_ms * 1'000'000 : kZooms[ui.zoom] * kSecondNs;
     return {model.now_ns() - std::min(model.now_ns(), length), model.now_ns()};
 }
 
+// The values in equal parts of a span, as Track::columns().
+using ColumnsOfSpan =
+    std::function<std::vector<std::optional<double>>(uint64_t from_ns, uint64_t to_ns, size_t count)>;
+
 struct ChartSeries {
     std::string title;
-    const Track* track = nullptr;
+    ColumnsOfSpan columns;  // empty: none are known
     std::optional<uint64_t> capacity;
     std::optional<uint64_t> now;
 
@@ -106,11 +118,10 @@ void draw_series(const ChartSeries& series, const TimeRange& range, ChartScale s
     canvas.put(area.row, area.column, title, CellStyle::title, area.columns);
     const Area plot{area.row + 1, area.column + series.axis_width(), area.rows - 1,
                     area.columns - series.axis_width()};
-    if (plot.rows < 1 || plot.columns < 4 || series.track == nullptr) {
+    if (plot.rows < 1 || plot.columns < 4 || !series.columns) {
         return;
     }
-    const auto values =
-        series.track->columns(range.from_ns, range.to_ns, static_cast<size_t>(plot.columns) * 2);
+    const auto values = series.columns(range.from_ns, range.to_ns, static_cast<size_t>(plot.columns) * 2);
     double highest = 0;
     for (const auto& value : values) {
         highest = std::max(highest, value.value_or(0));
@@ -148,7 +159,8 @@ MarkSymbol symbol_of(ChartMark::Cause cause) {
 }
 
 // Below a chart: the marks and, in the next row or between them, the times.
-void draw_axis(const Model& model, const TimeRange& range, int rows, Canvas& canvas, const Area& area) {
+void draw_axis(const Model& model, const Ui& ui, int rows, Canvas& canvas, const Area& area) {
+    const TimeRange range = range_of(model, ui);
     const int left = area.column;
     const int width = area.columns;
     if (width < 4) {
@@ -157,11 +169,15 @@ void draw_axis(const Model& model, const TimeRange& range, int rows, Canvas& can
     canvas.fill(area.row, left, width, U'─', CellStyle::dim);
     const uint64_t length = range.to_ns - range.from_ns;
     const int times = area.row + rows - 1;
-    canvas.put(times, left, "-" + view::format_age(length), CellStyle::dim);
-    if (rows > 1) {
-        canvas.put(times, left + width / 2 - 2, "-" + view::format_age(length / 2), CellStyle::dim);
+    const bool is_whole = shows_whole_recording(model, ui);
+    if (rows > 1 || !is_whole) {  // a timeline below has them
+        canvas.put(times, left, is_whole ? "beginning" : "-" + view::format_age(length), CellStyle::dim);
+        canvas.put_right(times, left + width, is_whole ? "end" : "now", CellStyle::dim);
     }
-    canvas.put_right(times, left + width, "now", CellStyle::dim);
+    if (rows > 1) {
+        canvas.put(times, left + width / 2 - 2, (is_whole ? "+" : "-") + view::format_age(length / 2),
+                   CellStyle::dim);
+    }
     // The least important first, so that it does not hide the others.
     for (const ChartMark::Cause cause : {ChartMark::Cause::start, ChartMark::Cause::gap,
                                          ChartMark::Cause::death, ChartMark::Cause::failure}) {
@@ -187,18 +203,33 @@ void draw_legend(Canvas& canvas, int row, const Area& area) {
     }
 }
 
+// Of a recording its timeline has the values, of the host the tracks.
+ColumnsOfSpan columns_of_device(const Model& model, uint32_t id, Model::RecordedValue value) {
+    if (model.is_recording()) {
+        return [&model, id, value](uint64_t from_ns, uint64_t to_ns, size_t count) {
+            return model.recorded(value, id, from_ns, to_ns, count);
+        };
+    }
+    const auto found = model.tracks().find(id);
+    if (found == model.tracks().end()) {
+        return {};
+    }
+    const Track& track = value == Model::RecordedValue::dram ? found->second.dram : found->second.l1_core;
+    return [&track](uint64_t from_ns, uint64_t to_ns, size_t count) {
+        return track.columns(from_ns, to_ns, count);
+    };
+}
+
 ChartSeries dram_series(const Model& model, const DeviceFigures& device, std::string title) {
-    const auto found = model.tracks().find(device.id);
     const census::MemoryFigures& dram = device.memory[index_of(Kind::dram)];
-    return {std::move(title), found == model.tracks().end() ? nullptr : &found->second.dram,
+    return {std::move(title), columns_of_device(model, device.id, Model::RecordedValue::dram),
             dram.is_known ? dram.capacity : std::nullopt,
             dram.is_known ? std::optional(dram.used) : std::nullopt};
 }
 
 ChartSeries l1_series(const Model& model, const DeviceFigures& device) {
-    const auto found = model.tracks().find(device.id);
     const census::WorstCore& l1 = device.l1_worst_core;
-    return {"L1 core", found == model.tracks().end() ? nullptr : &found->second.l1_core,
+    return {"L1 core", columns_of_device(model, device.id, Model::RecordedValue::l1_core),
             l1.used ? l1.capacity : std::nullopt, l1.used};
 }
 
@@ -218,7 +249,7 @@ void draw_device(const Model& model, const Ui& ui, const DeviceFigures& device, 
     draw_series(l1, range, ui.scale, canvas,
                 {inner.end_row() - foot_rows - each, inner.column, each, inner.columns});
     draw_axis(
-        model, range, 2, canvas,
+        model, ui, 2, canvas,
         {inner.end_row() - foot_rows, inner.column + l1.axis_width(), 2, inner.columns - l1.axis_width()});
     if (with_legend) {
         draw_legend(canvas, inner.end_row() - 1, inner);
@@ -235,7 +266,7 @@ void draw_charts_of(const Model& model, const Ui& ui, const DeviceFigures& devic
     for (const ChartSeries& series :
          {dram_series(model, device, fmt::format("Device {} DRAM", device.id)), l1_series(model, device)}) {
         draw_series(series, range, ui.scale, canvas, {area.row, column, area.rows - 1, width - 1});
-        draw_axis(model, range, 1, canvas,
+        draw_axis(model, ui, 1, canvas,
                   {area.end_row() - 1, column + series.axis_width(), 1, width - 1 - series.axis_width()});
         column += width;
     }

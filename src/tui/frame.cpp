@@ -70,6 +70,9 @@ std::vector<TitleItem> title_items(const Model& model, const Ui& ui) {
         case Link::direct:
             items.push_back({"direct", CellStyle::plain});
             break;
+        case Link::recording:
+            items.push_back({"recording", CellStyle::good});
+            break;
         case Link::lost:
             items.push_back({"STALE " + age_between(model.lost_since_ns(), model.now_ns()), CellStyle::bad});
             break;
@@ -185,7 +188,7 @@ void draw_notices(const Model& model, Canvas& canvas) {
     canvas.put(2, column, more, CellStyle::dim);
 }
 
-void draw_footer(const Ui& ui, Canvas& canvas) {
+void draw_footer(const Model& model, const Ui& ui, Canvas& canvas) {
     const int row = canvas.rows() - 1;
     if (ui.prompt) {
         const int column = canvas.put(row, 0, "Search: ", CellStyle::title);
@@ -200,7 +203,7 @@ void draw_footer(const Ui& ui, Canvas& canvas) {
     }
     // The last two hints, help and quit, are always shown; the others as far as there is room.
     constexpr size_t kAlways = 2;
-    const std::vector<FooterHint> hints = footer_hints(ui.screen);
+    const std::vector<FooterHint> hints = footer_hints(ui.screen, source_of(model));
     const auto width_of_hint = [](const FooterHint& hint) {
         return static_cast<int>(hint.key.size() + hint.text.size() + 3);
     };
@@ -269,13 +272,14 @@ void draw_screen(const Model& model, const Ui& ui, Canvas& canvas, const Area& a
 
 }  // namespace
 
-Area body_of(Size size) {
-    return {kHeaderRows, 0, std::max(size.rows - kHeaderRows - kFooterRows, 0), size.columns};
+Area body_of(Size size, const Model& model) {
+    const int frame = kHeaderRows + kFooterRows + (model.is_recording() ? kTimelineRows : 0);
+    return {kHeaderRows, 0, std::max(size.rows - frame, 0), size.columns};
 }
 
 Canvas draw(const Model& model, const Ui& ui, Size size, Glyphs glyphs) {
     Canvas canvas(size, glyphs);
-    const Area body = body_of(canvas.size());
+    const Area body = body_of(canvas.size(), model);
     if (ui.help) {
         draw_help(ui, canvas, body);
     } else {
@@ -295,7 +299,10 @@ Canvas draw(const Model& model, const Ui& ui, Size size, Glyphs glyphs) {
     draw_title(model, ui, canvas);
     draw_tabs(ui, canvas);
     draw_notices(model, canvas);
-    draw_footer(ui, canvas);
+    if (model.is_recording()) {
+        draw_timeline(model, ui, canvas, std::max(canvas.rows() - kFooterRows - kTimelineRows, 0));
+    }
+    draw_footer(model, ui, canvas);
     if (ui.signal) {
         draw_signal(*ui.signal, canvas, body);
     }

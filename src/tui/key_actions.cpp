@@ -63,7 +63,7 @@ const census::ProcessFigures* selected_process(const Model& model, const Ui& ui)
     return found == all.end() ? nullptr : &*found;
 }
 
-int rows_per_page(const KeyPress& press) { return std::max(body_of(press.size).rows - 3, 1); }
+int rows_per_page(const KeyPress& press) { return std::max(body_of(press.size, press.model).rows - 3, 1); }
 
 // How many rows a key moves by, downwards.
 int step_of(const KeyPress& press) {
@@ -253,6 +253,8 @@ AppRequest click(const KeyPress& press) {
             }
             select_row(model, ui, hit->number);
             break;
+        case CanvasHit::What::moment:
+            return go_to_share(press, hit->number);
     }
     return AppRequest::none;
 }
@@ -390,9 +392,9 @@ AppRequest open_selected(const KeyPress& press) {
             }
             break;
         case Screen::map:
-            if (const census::MapBlock* block = block_at_cursor(model, ui, body_of(press.size));
+            if (const census::MapBlock* block = block_at_cursor(model, ui, body_of(press.size, press.model));
                 block != nullptr && !block->is_free) {
-                const uint32_t pid = map_window(model, ui, body_of(press.size)).map->pid;
+                const uint32_t pid = map_window(model, ui, body_of(press.size, press.model)).map->pid;
                 open_process(ui, pid);
                 ui.group.reset();
                 ui.filter() = block->name.value_or("");
@@ -541,7 +543,7 @@ AppRequest clear_mark(const KeyPress& press) {
 }
 
 AppRequest move_map_cursor(const KeyPress& press) {
-    const MapWindow window = map_window(press.model, press.ui, body_of(press.size));
+    const MapWindow window = map_window(press.model, press.ui, body_of(press.size, press.model));
     if (window.bytes == 0) {
         return AppRequest::none;
     }
@@ -593,7 +595,7 @@ AppRequest zoom_map_out(const KeyPress& press) {
 
 AppRequest next_pool(const KeyPress& press) {
     Ui& ui = press.ui;
-    ui.pool = map_window(press.model, ui, body_of(press.size)).index + 1;
+    ui.pool = map_window(press.model, ui, body_of(press.size, press.model)).index + 1;
     ui.target.reset();
     ui.map_zoom = 0;
     ui.map_cursor.reset();

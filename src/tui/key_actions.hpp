@@ -10,7 +10,7 @@
 namespace ttmem::tui {
 
 // What the application does after a key, because it needs the system: signals, files, clocks, threads.
-enum class AppRequest : uint8_t { none, quit, save_settings, send_signal, change_interval, set_mark };
+enum class AppRequest : uint8_t { none, quit, save_settings, send_signal, change_interval, set_mark, play };
 
 struct KeyPress {
     Key key = Key::none;
@@ -75,5 +75,21 @@ AppRequest toggle_pause(const KeyPress& press);
 
 // Failures.
 AppRequest toggle_post_mortems(const KeyPress& press);
+
+// In a recording (tui/playback_actions.cpp).
+AppRequest toggle_playing(const KeyPress& press);
+AppRequest play_slower(const KeyPress& press);
+AppRequest play_faster(const KeyPress& press);
+AppRequest step_forward(const KeyPress& press);
+AppRequest step_back(const KeyPress& press);
+AppRequest skip_forward(const KeyPress& press);
+AppRequest skip_back(const KeyPress& press);
+AppRequest go_to_beginning(const KeyPress& press);
+AppRequest go_to_end(const KeyPress& press);
+AppRequest go_to_peak(const KeyPress& press);
+AppRequest go_to_failure(const KeyPress& press);
+AppRequest go_to_mark(const KeyPress& press);
+// The moment under the mouse.
+AppRequest go_to_share(const KeyPress& press, uint32_t share);
 
 }  // namespace ttmem::tui

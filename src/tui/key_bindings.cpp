@@ -16,6 +16,9 @@ std::vector<KeyBinding> make_bindings() {
     constexpr ScreenSet kAll = ScreenSet::all();
     constexpr ScreenSet kLists = {Screen::overview, Screen::telemetry, Screen::allocations, Screen::events,
                                   Screen::failures};
+    constexpr ScreenSet kWithoutScopes = {Screen::overview,  Screen::breakdown, Screen::charts,
+                                          Screen::telemetry, Screen::map,       Screen::events,
+                                          Screen::failures};
     const std::vector<Key> vertical = {Key::up, Key::down, Key::page_up, Key::page_down, Key::home, Key::end};
     std::vector<Key> screen_numbers;
     for (size_t i = 0; i < kScreens; ++i) {
@@ -42,7 +45,7 @@ std::vector<KeyBinding> make_bindings() {
 
         {{Key::left, Key::right}, {Screen::overview}, select_adjacent_device, "device", "previous, next device"},
         {{Key::f6, key('s')}, {Screen::overview}, next_process_order, "sort", "next sort order"},
-        {{Key::f9, key('k')}, {Screen::overview}, choose_signal, "signal", "signal the selected process (asks first)"},
+        {{Key::f9, key('k')}, {Screen::overview}, choose_signal, "signal", "signal the selected process (asks first)", KeySource::host},
 
         {{Key::up, Key::down}, {Screen::breakdown, Screen::charts}, select_adjacent_device, "", "previous, next device"},
 
@@ -60,7 +63,7 @@ std::vector<KeyBinding> make_bindings() {
         {{Key::f6, key('s')}, {Screen::allocations}, next_list_order, "sort", "next sort order"},
         {{key('t')}, {Screen::allocations}, toggle_tree, "tree", "a tree by scope, with sums"},
         {{Key::space}, {Screen::allocations}, toggle_scope, "", "open or close a scope of the tree"},
-        {{key('w')}, {Screen::allocations}, toggle_growth, "grew", "what grew in the last minute (daemon)"},
+        {{key('w')}, {Screen::allocations}, toggle_growth, "grew", "what grew in the last minute (daemon)", KeySource::host},
         {{key('m')}, {Screen::allocations}, request_mark, "mark", "set a mark: show only newer allocations"},
         {{key('M')}, {Screen::allocations}, clear_mark, "", "clear the mark"},
 
@@ -70,9 +73,23 @@ std::vector<KeyBinding> make_bindings() {
         {{key('Z')}, {Screen::map}, zoom_map_out, "zoom out", "zoom out"},
         {{key('n')}, {Screen::map}, next_pool, "next pool", "next pool"},
 
-        {{Key::space}, {Screen::events}, toggle_pause, "pause", "pause, resume"},
+        {{Key::space}, {Screen::events}, toggle_pause, "pause", "pause, resume", KeySource::host},
 
-        {{key('p')}, {Screen::failures}, toggle_post_mortems, "post-mortems", "post-mortems instead of failures"},
+        {{key('p')}, {Screen::failures}, toggle_post_mortems, "post-mortems", "post-mortems instead of failures", KeySource::host},
+
+        {{key('p')}, kAll, toggle_playing, "play/pause", "play or pause", KeySource::recording},
+        {{Key::space}, kWithoutScopes, toggle_playing, "", "play or pause", KeySource::recording},
+        {{key('.')}, kAll, step_forward, "step", "pause, and step to the next event", KeySource::recording},
+        {{key(',')}, kAll, step_back, "", "pause, and step to the event before", KeySource::recording},
+        {{key(']')}, kAll, play_faster, "speed up", "play faster", KeySource::recording},
+        {{key('[')}, kAll, play_slower, "", "play slower", KeySource::recording},
+        {{key('l')}, kAll, skip_forward, "", "skip forward by a twentieth of the recording", KeySource::recording},
+        {{key('j')}, kAll, skip_back, "", "skip back by a twentieth of the recording", KeySource::recording},
+        {{key('P')}, kAll, go_to_peak, "peak", "go to the peak of DRAM, then of the other kinds", KeySource::recording},
+        {{key('f'), key('F')}, kAll, go_to_failure, "failure", "go to the next, previous failure", KeySource::recording},
+        {{key('b'), key('B')}, kAll, go_to_mark, "mark", "go to the next, previous mark of a program", KeySource::recording},
+        {{key('{')}, kAll, go_to_beginning, "", "go to the beginning", KeySource::recording},
+        {{key('}')}, kAll, go_to_end, "", "go to the end", KeySource::recording},
     };
     // clang-format on
 }
@@ -113,12 +130,12 @@ std::vector<std::string> key_names(const std::vector<Key>& keys) {
 
 std::vector<HelpLine> make_help() {
     std::vector<HelpLine> lines;
-    const ScreenSet* section = nullptr;
+    std::string section;
     for (const KeyBinding& binding : key_bindings()) {
-        if (section == nullptr || *section != binding.screens) {
-            section = &binding.screens;
-            std::string title = screens_text(binding.screens);
-            title.front() = title.front() == 'e' ? 'E' : title.front();
+        std::string title = places_text(binding);
+        title.front() = title.front() == 'e' ? 'E' : title.front() == 'i' ? 'I' : title.front();
+        if (title != section) {
+            section = title;
             lines.push_back({"", std::move(title)});
         }
         lines.push_back({keys_text(binding), std::string(binding.help)});
@@ -139,10 +156,10 @@ const std::vector<KeyBinding>& key_bindings() {
     return kBindings;
 }
 
-const KeyBinding* find_binding(Key pressed, Screen screen) {
+const KeyBinding* find_binding(Key pressed, Screen screen, KeySource source) {
     const auto& all = key_bindings();
     const auto found = std::find_if(all.begin(), all.end(), [&](const KeyBinding& binding) {
-        return binding.screens.contains(screen) &&
+        return binding.works_with(source) && binding.screens.contains(screen) &&
                std::find(binding.keys.begin(), binding.keys.end(), pressed) != binding.keys.end();
     });
     return found == all.end() ? nullptr : &*found;
@@ -152,7 +169,11 @@ std::string keys_text(const KeyBinding& binding) {
     return fmt::format("{}", fmt::join(key_names(binding.keys), ", "));
 }
 
-std::string screens_text(const ScreenSet& screens) {
+std::string places_text(const KeyBinding& binding) {
+    if (binding.source == KeySource::recording) {
+        return "in a recording";  // Space, which opens scopes, is the only one that is not on every screen
+    }
+    const ScreenSet& screens = binding.screens;
     if (screens == ScreenSet::all()) {
         return "everywhere";
     }
@@ -165,22 +186,34 @@ std::string screens_text(const ScreenSet& screens) {
     return fmt::format("{}", fmt::join(names, ", "));
 }
 
-std::string other_screens_text(Key pressed) {
+std::string other_screens_text(Key pressed, KeySource source) {
     std::vector<std::string> names;
+    bool is_known = false;
     for (const KeyBinding& binding : key_bindings()) {
         if (std::find(binding.keys.begin(), binding.keys.end(), pressed) != binding.keys.end()) {
-            names.push_back(screens_text(binding.screens));
+            is_known = true;
+            if (binding.works_with(source)) {
+                names.push_back(places_text(binding));
+            }
         }
+    }
+    if (names.empty() && is_known) {
+        return fmt::format("{} works {} a recording.", name_of(pressed),
+                           source == KeySource::recording ? "on the host, not in" : "in");
     }
     return names.empty() ? "" : fmt::format("{} works on {}.", name_of(pressed), fmt::join(names, ", "));
 }
 
-std::vector<FooterHint> footer_hints(Screen screen) {
+std::vector<FooterHint> footer_hints(Screen screen, KeySource source) {
+    const auto rank_of = [](const KeyBinding& binding) {
+        const bool is_of_all_screens = binding.screens == ScreenSet::all() && binding.action != open_selected;
+        return binding.source == KeySource::recording ? 0 : is_of_all_screens ? 2 : 1;
+    };
     std::vector<FooterHint> hints;
-    for (const bool is_global : {false, true}) {
+    for (const int rank : {0, 1, 2}) {
         for (const KeyBinding& binding : key_bindings()) {
-            if (!binding.hint.empty() && binding.screens.contains(screen) &&
-                (binding.screens == ScreenSet::all() && binding.action != open_selected) == is_global) {
+            if (!binding.hint.empty() && binding.works_with(source) && binding.screens.contains(screen) &&
+                rank_of(binding) == rank) {
                 hints.push_back({key_names(binding.keys).front(), binding.hint});
             }
         }
@@ -200,8 +233,7 @@ std::string keys_manual() {
         for (std::string& name : names) {
             name = fmt::format("`{}`", name);
         }
-        text += fmt::format("| {} | {} | {} |\n", fmt::join(names, ", "), screens_text(binding.screens),
-                            binding.help);
+        text += fmt::format("| {} | {} | {} |\n", fmt::join(names, ", "), places_text(binding), binding.help);
     }
     return text;
 }

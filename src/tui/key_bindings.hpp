@@ -32,33 +32,42 @@ private:
     unsigned bits_ = 0;
 };
 
+// What the dashboard shows: the host, or a recording.
+enum class KeySource : uint8_t { any, host, recording };
+inline KeySource source_of(const Model& model) {
+    return model.is_recording() ? KeySource::recording : KeySource::host;
+}
+
 struct KeyBinding {
     std::vector<Key> keys;
     ScreenSet screens;
     KeyAction action;
     std::string_view hint;  // in the footer; empty: not shown there
     std::string_view help;
+    KeySource source = KeySource::any;
+
+    bool works_with(KeySource shown) const { return source == KeySource::any || source == shown; }
 };
 
-// A key has at most one binding per screen.
+// A key has at most one binding per screen of a source, which is not `any`.
 const std::vector<KeyBinding>& key_bindings();
-const KeyBinding* find_binding(Key key, Screen screen);
+const KeyBinding* find_binding(Key key, Screen screen, KeySource source);
 
 // "0 ... 7", "arrows, PgUp/PgDn", "Tab, d".
 std::string keys_text(const KeyBinding& binding);
 
-// "everywhere", "2 Charts, 5 Map".
-std::string screens_text(const ScreenSet& screens);
+// "everywhere", "2 Charts, 5 Map", "in a recording".
+std::string places_text(const KeyBinding& binding);
 
 // "g works on 4 Allocations."; empty where no screen has a binding for the key.
-std::string other_screens_text(Key key);
+std::string other_screens_text(Key key, KeySource source);
 
 struct FooterHint {
     std::string key;
     std::string_view text;
 };
-// Enter and the bindings of the screen itself come first, then those of every screen.
-std::vector<FooterHint> footer_hints(Screen screen);
+// The bindings of a recording come first, then Enter and those of the screen itself, then those of every screen.
+std::vector<FooterHint> footer_hints(Screen screen, KeySource source);
 
 // The help overlay, line by line. A line without keys is a title.
 struct HelpLine {

@@ -15,14 +15,16 @@ namespace {
 using testing::Contains;
 
 TEST(KeyBindings, AKeyHasAtMostOneBindingPerScreen) {
-    for (size_t screen = 0; screen < kScreens; ++screen) {
-        std::set<Key> bound;
-        for (const KeyBinding& binding : key_bindings()) {
-            if (!binding.screens.contains(static_cast<Screen>(screen))) {
-                continue;
-            }
-            for (const Key key : binding.keys) {
-                EXPECT_TRUE(bound.insert(key).second) << name_of(key) << " on screen " << screen;
+    for (const KeySource source : {KeySource::host, KeySource::recording}) {
+        for (size_t screen = 0; screen < kScreens; ++screen) {
+            std::set<Key> bound;
+            for (const KeyBinding& binding : key_bindings()) {
+                if (!binding.works_with(source) || !binding.screens.contains(static_cast<Screen>(screen))) {
+                    continue;
+                }
+                for (const Key key : binding.keys) {
+                    EXPECT_TRUE(bound.insert(key).second) << name_of(key) << " on screen " << screen;
+                }
             }
         }
     }
@@ -38,11 +40,13 @@ TEST(KeyBindings, EveryBindingHasKeysAnActionAndHelp) {
 }
 
 TEST(KeyBindings, TheFooterOfEveryScreenEndsWithHelpAndQuit) {
-    for (size_t screen = 0; screen < kScreens; ++screen) {
-        const auto hints = footer_hints(static_cast<Screen>(screen));
-        ASSERT_GE(hints.size(), 2u);
-        EXPECT_EQ(hints[hints.size() - 2].text, "help");
-        EXPECT_EQ(hints.back().text, "quit");
+    for (const KeySource source : {KeySource::host, KeySource::recording}) {
+        for (size_t screen = 0; screen < kScreens; ++screen) {
+            const auto hints = footer_hints(static_cast<Screen>(screen), source);
+            ASSERT_GE(hints.size(), 2u);
+            EXPECT_EQ(hints[hints.size() - 2].text, "help");
+            EXPECT_EQ(hints.back().text, "quit");
+        }
     }
 }
 
@@ -58,9 +62,11 @@ TEST(KeyBindings, TheHelpFitsEightyColumns) {
 }
 
 TEST(KeyBindings, RowsOfKeysHaveAShortName) {
-    EXPECT_EQ(keys_text(*find_binding(key_of(U'0'), Screen::map)), "0 ... 7");
-    EXPECT_EQ(keys_text(*find_binding(Key::left, Screen::map)), "arrows, PgUp/PgDn, Home/End");
-    EXPECT_EQ(keys_text(*find_binding(Key::up, Screen::overview)), "Up/Down, PgUp/PgDn, Home/End");
+    EXPECT_EQ(keys_text(*find_binding(key_of(U'0'), Screen::map, KeySource::host)), "0 ... 7");
+    EXPECT_EQ(keys_text(*find_binding(Key::left, Screen::map, KeySource::host)),
+              "arrows, PgUp/PgDn, Home/End");
+    EXPECT_EQ(keys_text(*find_binding(Key::up, Screen::overview, KeySource::host)),
+              "Up/Down, PgUp/PgDn, Home/End");
 }
 
 // TTMEM_UPDATE_GOLDEN=1 rewrites the table in the manual.

@@ -70,10 +70,10 @@ AppRequest press(const Input& input, const Model& model, Ui& ui, Size size) {
     if (ui.help && scrolls_help(key)) {
         return scroll_help(press);
     }
-    if (const KeyBinding* binding = find_binding(key, ui.screen)) {
+    if (const KeyBinding* binding = find_binding(key, ui.screen, source_of(model))) {
         return binding->action(press);
     }
-    ui.message = other_screens_text(key);
+    ui.message = other_screens_text(key, source_of(model));
     return AppRequest::none;
 }
 

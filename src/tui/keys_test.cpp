@@ -156,13 +156,13 @@ TEST_F(Keys, TheMapOfAnAllocationBeginsAtItsBlockInItsPool) {
     ui.screen = Screen::map;
     ui.target = MapTarget{4711, census::Kind::l1, "mesh 2x4", 0x100040 + 300'000};
     model.take({{}, a_map(), ""});
-    const MapWindow window = map_window(model, ui, body_of({24, 80}));
+    const MapWindow window = map_window(model, ui, body_of({24, 80}, model));
     EXPECT_EQ(window.map->kind, census::Kind::l1) << "and not the fullest";
     EXPECT_EQ(window.cursor, 300'000u);
     press(Key::right);
     EXPECT_GT(*ui.map_cursor, 300'000u);
     press(U'n');
-    EXPECT_EQ(map_window(model, ui, body_of({24, 80})).map->kind, census::Kind::dram);
+    EXPECT_EQ(map_window(model, ui, body_of({24, 80}, model)).map->kind, census::Kind::dram);
     ui.map_cursor = 0;
     press(Key::enter);
     EXPECT_EQ(ui.screen, Screen::allocations);
@@ -463,6 +463,101 @@ TEST_F(Keys, AKeyOfAnotherScreenNamesThatScreen) {
     EXPECT_EQ(ui.message, "g works on 4 Allocations.");
     press(U'!');
     EXPECT_EQ(ui.message, "");
+}
+
+struct RecordingKeys : Keys {
+    RecordingKeys() { model = played(); }
+
+    uint64_t first() const { return model.timeline()->first_ns; }
+    // Where a key goes, in seconds; shows it.
+    double jump(char32_t character) {
+        ui.jump.reset();
+        press(character);
+        if (!ui.jump || ui.jump->what != PlaybackJump::What::moment) {
+            return -1;
+        }
+        view::View view = *model.status();
+        view.origin.time_ns = ui.jump->time_ns + model.timeline()->epoch_offset_ns;
+        model.take_status(view, {}, Link::recording);
+        return static_cast<double>(ui.jump->time_ns - first()) / 1e9;
+    }
+};
+
+TEST_F(RecordingKeys, PPausesAndPlaysOnEveryScreen) {
+    for (int screen = 0; screen < static_cast<int>(kScreens); ++screen) {
+        press(U'0' + static_cast<char32_t>(screen));
+        for (const bool is_playing : {true, false}) {
+            EXPECT_EQ(press(U'p'), AppRequest::play);
+            EXPECT_EQ(ui.is_playing, is_playing);
+        }
+    }
+}
+
+TEST_F(RecordingKeys, AtTheEndItIsPlayedAgain) {
+    EXPECT_EQ(jump(U'}'), 40);
+    EXPECT_EQ(jump(U'p'), 0);
+    EXPECT_TRUE(ui.is_playing);
+}
+
+TEST_F(RecordingKeys, StepsPause) {
+    ui.is_playing = true;
+    EXPECT_EQ(press(U'.'), AppRequest::play);
+    EXPECT_FALSE(ui.is_playing);
+    EXPECT_EQ(ui.jump->what, PlaybackJump::What::event_after);
+    press(U',');
+    EXPECT_EQ(ui.jump->what, PlaybackJump::What::event_before);
+}
+
+TEST_F(RecordingKeys, SpeedsHaveEnds) {
+    for (size_t i = 0; i < 20; ++i) {
+        press(U'[');
+    }
+    EXPECT_EQ(ui.speed, 0u);
+    for (size_t i = 0; i < 20; ++i) {
+        press(U']');
+    }
+    EXPECT_EQ(ui.speed, kSpeeds.size() - 1);
+}
+
+TEST_F(RecordingKeys, FailuresAndMarksHaveANextAndAPreviousOne) {
+    ui.is_playing = true;
+    EXPECT_EQ(jump(U'f'), 33);
+    EXPECT_EQ(ui.message, "Failure 2 of 2: l1, process 4711.");
+    EXPECT_FALSE(ui.is_playing);
+    EXPECT_EQ(jump(U'f'), -1);
+    EXPECT_THAT(ui.message, HasSubstr("There is no failure after this one"));
+    EXPECT_EQ(jump(U'F'), 20);
+    EXPECT_EQ(jump(U'B'), 5);
+    EXPECT_EQ(ui.message, "Mark 1 of 2: warm, process 4711.");
+    EXPECT_EQ(jump(U'b'), 25);
+}
+
+TEST_F(RecordingKeys, PeaksComeOneAfterAnother) {
+    EXPECT_EQ(jump(U'P'), 20);
+    EXPECT_THAT(ui.message, HasSubstr("Peak of dram 37.3 GiB, cb 1.0 MiB in the part that is read (89 %)."));
+    EXPECT_EQ(jump(U'P'), 22);
+    EXPECT_THAT(ui.message, HasSubstr("Peak of l1 15.0 MiB"));
+    EXPECT_EQ(jump(U'P'), 20);
+}
+
+TEST_F(RecordingKeys, AClickOnTheTimelineGoesThere) {
+    ui.jump.reset();
+    press(Input(Key::click, 21, 79));
+    ASSERT_TRUE(ui.jump);
+    EXPECT_GT(ui.jump->time_ns, first() + 39 * kSecond);
+    EXPECT_LT(ui.jump->time_ns, first() + 40 * kSecond);
+}
+
+TEST_F(RecordingKeys, NoSignalIsSentToAProcessOfARecording) {
+    press(Key::down);
+    press(Key::f9);
+    EXPECT_FALSE(ui.signal);
+    EXPECT_EQ(ui.message, "F9 works on the host, not in a recording.");
+}
+
+TEST_F(Keys, OfARecordingWorkInARecordingOnly) {
+    press(U'P');
+    EXPECT_EQ(ui.message, "P works in a recording.");
 }
 
 }  // namespace

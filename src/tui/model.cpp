@@ -25,7 +25,11 @@ const census::ProcessFigures* find(const view::View& view, const census::Process
 }  // namespace
 
 void Model::take_status(view::View view, std::vector<std::string> notices, Link link) {
-    assert(link == Link::daemon || link == Link::direct);
+    assert(link == Link::daemon || link == Link::direct || link == Link::recording);
+    if (link == Link::recording) {
+        take_moment(std::move(view), std::move(notices));
+        return;
+    }
     now_ns_ = std::max(now_ns_, view.origin.time_ns);
     if (status_) {
         compare(*status_, view);
@@ -38,6 +42,61 @@ void Model::take_status(view::View view, std::vector<std::string> notices, Link 
     has_lost_daemon_ = link == Link::direct && (has_lost_daemon_ || link_ == Link::lost);
     link_ = link;
     why_lost_.clear();
+}
+
+// What a recording held. Its marks and its values over time are those of its timeline.
+void Model::take_moment(view::View view, std::vector<std::string> notices) {
+    status_ = std::move(view);
+    notices_ = std::move(notices);
+    link_ = Link::recording;
+    why_lost_.clear();
+    now_ns_ = status_->origin.time_ns;
+}
+
+void Model::take(access::Timeline timeline) {
+    timeline_ = std::move(timeline);
+    marks_.clear();
+    for (const access::TimelinePoint& point : timeline_->points) {
+        const uint64_t time_ns = point.time_ns + timeline_->epoch_offset_ns;
+        switch (point.what) {
+            case access::TimelinePoint::What::start:
+                marks_.insert({ChartMark::Cause::start, time_ns, point.pid});
+                break;
+            case access::TimelinePoint::What::end:
+                marks_.insert({ChartMark::Cause::death, time_ns, point.pid});
+                break;
+            case access::TimelinePoint::What::gap:
+                marks_.insert({ChartMark::Cause::gap, time_ns, point.pid});
+                break;
+            case access::TimelinePoint::What::failure:
+                marks_.insert({ChartMark::Cause::failure, time_ns, point.pid});
+                break;
+            case access::TimelinePoint::What::mark:
+                break;
+        }
+    }
+}
+
+std::vector<std::optional<double>> Model::recorded(RecordedValue value, uint32_t device, uint64_t from_ns,
+                                                   uint64_t to_ns, size_t count) const {
+    std::vector<TrackPoint> known;
+    for (size_t part = 0; part < timeline_->parts.size(); ++part) {
+        const uint64_t time_ns = timeline_->end_of(part) + timeline_->epoch_offset_ns;
+        for (const access::TimelineDevice& one : timeline_->parts[part].devices) {
+            const auto used = value == RecordedValue::dram ? std::optional(one.used_dram) : one.l1_core;
+            if (one.id == device && used && time_ns <= now_ns_) {
+                known.push_back({time_ns, static_cast<double>(*used)});
+            }
+        }
+    }
+    auto columns = columns_of(known, from_ns, to_ns, count);
+    for (size_t i = 0; i < count && to_ns > from_ns; ++i) {
+        const double share = static_cast<double>(i) / static_cast<double>(count);
+        if (from_ns + static_cast<uint64_t>(share * static_cast<double>(to_ns - from_ns)) > now_ns_) {
+            columns[i].reset();  // of the future
+        }
+    }
+    return columns;
 }
 
 bool Model::is_stale() const {
@@ -130,7 +189,8 @@ void Model::take(ScreenAnswer answer) {
     if (const auto* past = std::get_if<DevicePastView>(&answer.view)) {
         take_past(*past, std::get<DevicePastQuery>(answer.query).device);
     }
-    if (const auto* why = std::get_if<view::WhyView>(&answer.view)) {
+    const auto* why = std::get_if<view::WhyView>(&answer.view);
+    if (why != nullptr && !is_recording()) {
         take_failures(why->failures);
     }
     if (auto* events = std::get_if<view::EventsView>(&answer.view)) {
@@ -142,7 +202,7 @@ void Model::take(ScreenAnswer answer) {
 void Model::take_events(view::EventsView& events) {
     const bool begins_anew = !events.events.empty() && !events_.empty() &&
                              events.events.front().sequence <= events_.back().sequence;
-    if (begins_anew) {
+    if (begins_anew || is_recording()) {
         events_.clear();
     }
     events_missed_ += events.missed;

@@ -11,13 +11,17 @@
 #include <string>
 #include <vector>
 
+#include "access/timeline.hpp"
 #include "tui/screen_query.hpp"
 #include "tui/tracks.hpp"
 
 namespace ttmem::tui {
 
 // Where the figures come from.
-enum class Link : uint8_t { none, daemon, direct, lost };
+enum class Link : uint8_t { none, daemon, direct, lost, recording };
+
+// Into how many parts the time of a recording is divided, for the timeline and the charts.
+constexpr size_t kTimelineParts = 512;
 
 struct DeviceTracks {
     Track dram;     // used bytes
@@ -43,6 +47,7 @@ public:
     void take_status(view::View view, std::vector<std::string> notices, Link link);
     void set_disconnected(std::string why, uint64_t now_ns);
     void take(ScreenAnswer answer);
+    void take(access::Timeline timeline);
 
     // Adds the current values to the tracks, unless they are stale.
     void tick(uint64_t now_ns);
@@ -59,6 +64,18 @@ public:
     // Absent: nothing was read yet.
     const std::optional<view::View>& status() const { return status_; }
     const std::vector<std::string>& notices() const { return notices_; }
+
+    // Of a recording that is shown instead of the host; absent: the host is shown. As much of it as has been read.
+    const std::optional<access::Timeline>& timeline() const { return timeline_; }
+    bool is_recording() const { return timeline_.has_value(); }
+    // The moment that is shown, on the monotonic clock of the recorded host.
+    uint64_t position_ns() const {
+        return status_ ? now_ns_ - timeline_->epoch_offset_ns : timeline_->first_ns;
+    }
+    // Used bytes of a device until this moment, as Track::columns().
+    enum class RecordedValue : uint8_t { dram, l1_core };
+    std::vector<std::optional<double>> recorded(RecordedValue value, uint32_t device, uint64_t from_ns,
+                                                uint64_t to_ns, size_t count) const;
 
     // Events that were overwritten before the daemon read them, of all processes of the status.
     uint64_t lost_events() const;
@@ -80,6 +97,7 @@ public:
     bool knows_past_of(uint32_t device) const { return past_of_.contains(device); }
 
 private:
+    void take_moment(view::View view, std::vector<std::string> notices);
     void compare(const view::View& before, const view::View& now);
     void take_failures(const view::FailureView& view);
     void take_past(const DevicePastView& past, uint32_t device);
@@ -100,6 +118,7 @@ private:
     std::map<uint32_t, DeviceTracks> tracks_;
     std::set<ChartMark> marks_;
     std::set<uint32_t> past_of_;
+    std::optional<access::Timeline> timeline_;
 };
 
 }  // namespace ttmem::tui

@@ -97,6 +97,42 @@ inline Model watched(view::View view, uint64_t seconds = 120) {
     return model;
 }
 
+// A recording of forty seconds of a T3000 whose DRAM rose and fell, at its thirtieth second. A tenth is not read yet.
+inline Model played() {
+    constexpr uint64_t kBoot = 1000 * kSecond;  // on the monotonic clock
+    access::Timeline timeline;
+    timeline.first_ns = kBoot;
+    timeline.last_ns = kBoot + 40 * kSecond;
+    timeline.epoch_offset_ns = kNow - kBoot - 30 * kSecond;
+    timeline.part_count = 512;
+    view::View view = t3000_with_driver();
+    for (size_t part = 0; part < timeline.part_count * 9 / 10; ++part) {
+        const double wave = std::sin(static_cast<double>(part) / 163);
+        access::TimelinePart one{static_cast<uint64_t>(40e9 * wave * wave), {}};
+        for (const census::DeviceFigures& device : view.figures.devices) {
+            one.devices.push_back({device.id, static_cast<uint64_t>(8e9 * wave * wave),
+                                   static_cast<uint64_t>(1e6 * wave * wave)});
+        }
+        timeline.parts.push_back(one);
+    }
+    using What = access::TimelinePoint::What;
+    timeline.points = {{What::start, kBoot, 4711, ""},
+                       {What::mark, kBoot + 5 * kSecond, 4711, "warm"},
+                       {What::gap, kBoot + 8 * kSecond, 4711, ""},
+                       {What::failure, kBoot + 20 * kSecond, 4711, "dram"},
+                       {What::mark, kBoot + 25 * kSecond, 4711, "step"},
+                       {What::failure, kBoot + 33 * kSecond, 4711, "l1"},
+                       {What::end, kBoot + 39 * kSecond, 4711, ""}};
+    timeline.peaks[index_of(census::Kind::dram)] = {kBoot + 20 * kSecond, 40'000'000'000};
+    timeline.peaks[index_of(census::Kind::l1)] = {kBoot + 22 * kSecond, 15'728'640};
+    timeline.peaks[index_of(census::Kind::cb)] = {kBoot + 20 * kSecond, 1'048'576};
+    Model model;
+    model.take(timeline);
+    view.origin.source = view::OriginSource::recording;
+    model.take_status(view, {}, Link::recording);
+    return model;
+}
+
 inline view::CoreView some_cores() {
     view::CoreView view{view::origin(), {}, 1, 0, {}};
     view.grid.size = census::Core{8, 8};

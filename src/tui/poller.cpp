@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <sys/eventfd.h>
 
+#include <algorithm>
 #include <cassert>
 #include <condition_variable>
 #include <iterator>
@@ -123,14 +124,16 @@ bool append_events(std::vector<PollerUpdate>& updates, ScreenAnswer& answer) {
 }  // namespace
 
 struct Poller::Shared {
-    explicit Shared(ReadMode read_mode, milliseconds pace)
+    Shared(ReadMode read_mode, milliseconds pace, std::unique_ptr<access::RecordingPlayer> played = nullptr)
         : mode(read_mode),
+          player(std::move(played)),
           update_flag(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
           status_flag(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
           query_flag(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
           interval(pace) {}
 
     const ReadMode mode;
+    const std::unique_ptr<access::RecordingPlayer> player;  // null: the living host
     const base::Descriptor update_flag;
     // Each ends a stream: at the end, for another interval, or for another query.
     const base::Descriptor status_flag;
@@ -145,6 +148,8 @@ struct Poller::Shared {
     ScreenQuery query;
     uint64_t queries = 0;  // how many were asked
     Link link = Link::none;
+    Playback playback;
+    std::vector<PlaybackJump> jumps;  // that nobody has made yet
 
     // Of the thread that answers.
     std::optional<uint64_t> next_event;
@@ -159,7 +164,11 @@ struct Poller::Shared {
                 });
             } else if (std::holds_alternative<LossUpdate>(update)) {
                 link = Link::lost;
-            } else if (append_events(updates, std::get<ScreenAnswer>(update))) {
+            } else if (std::holds_alternative<TimelineUpdate>(update)) {
+                std::erase_if(updates, [](const PollerUpdate& old) {
+                    return std::holds_alternative<TimelineUpdate>(old);
+                });
+            } else if (player == nullptr && append_events(updates, std::get<ScreenAnswer>(update))) {
                 return;  // the flag is up
             }
             updates.push_back(std::move(update));
@@ -190,6 +199,10 @@ struct Poller::Shared {
     void follow_status();
     void answer_queries();
     void follow_events(const view::EventQuery& asked);
+    uint64_t jump(const PlaybackJump& jump, uint64_t from_ns) const;
+    void show_moment(uint64_t time_ns);
+    void play();
+    void read_timeline();
 };
 
 // Where no daemon runs.
@@ -295,6 +308,105 @@ void Poller::Shared::answer_queries() {
     }
 }
 
+uint64_t Poller::Shared::jump(const PlaybackJump& wanted, uint64_t from_ns) const {
+    switch (wanted.what) {
+        case PlaybackJump::What::event_after:
+            return player->step_after(from_ns);
+        case PlaybackJump::What::event_before:
+            return player->step_before(from_ns);
+        case PlaybackJump::What::moment:
+            break;
+    }
+    return std::clamp(wanted.time_ns, player->first_ns(), player->last_ns());
+}
+
+void Poller::Shared::show_moment(uint64_t time_ns) {
+    auto shown = player->show(time_ns);
+    auto reply = shown ? access::ask<view::Status>() : tl::unexpected(std::move(shown.error()));
+    if (reply) {
+        publish(StatusUpdate{std::move(reply->view), std::move(reply->notices), Link::recording});
+    } else {
+        publish(LossUpdate{reply.error().text, player->recording()->epoch_ns(time_ns)});
+    }
+}
+
+// One moment after another, and for each the answer to what the visible screen asks.
+void Poller::Shared::play() {
+    uint64_t position_ns = player->now_ns();
+    show_moment(position_ns);
+    auto then = steady_clock::now();
+    uint64_t answered = 0;
+    std::unique_lock lock(mutex);
+    while (!stopping) {
+        const auto now = steady_clock::now();
+        const Playback how = playback;
+        const std::vector<PlaybackJump> wanted = std::exchange(jumps, {});
+        const ScreenQuery asked = query;
+        const bool is_new = queries != answered;
+        answered = queries;
+        lock.unlock();
+        const uint64_t before_ns = position_ns;
+        if (how.is_playing) {
+            const double passed_ns = std::chrono::duration<double, std::nano>(now - then).count();
+            const double left_ns = static_cast<double>(player->last_ns() - position_ns);
+            position_ns += static_cast<uint64_t>(std::min(passed_ns * how.speed, left_ns));
+        }
+        then = now;
+        for (const PlaybackJump& one : wanted) {
+            position_ns = jump(one, position_ns);
+        }
+        if (position_ns != before_ns) {
+            show_moment(position_ns);
+        }
+        if (position_ns != before_ns || is_new) {
+            publish(std::visit([&](const auto& one) { return answer_query(one, mode); }, asked));
+        }
+        const bool goes_on = how.is_playing && position_ns < player->last_ns();
+        const auto cost = steady_clock::now() - now;
+        lock.lock();
+        const auto next = now + std::max<steady_clock::duration>(interval, cost * 2);
+        const auto is_woken = [&] {
+            return stopping || !jumps.empty() || queries != answered || playback != how;
+        };
+        if (goes_on) {
+            changed.wait_until(lock, next, is_woken);
+        } else {
+            changed.wait(lock, is_woken);
+            then = steady_clock::now();
+        }
+    }
+}
+
+void Poller::Shared::read_timeline() {
+    constexpr auto kLeastInterval = 100ms;
+    auto next = steady_clock::now() + kLeastInterval;
+    auto whole = access::read_timeline(player->recording(), kTimelineParts, [&](const auto& part) {
+        if (steady_clock::now() >= next) {
+            publish(TimelineUpdate{part});
+            next = steady_clock::now() + kLeastInterval;
+        }
+        return !is_stopping();
+    });
+    if (whole) {
+        publish(TimelineUpdate{std::move(*whole)});
+    }
+}
+
+Poller::Poller(std::unique_ptr<access::RecordingPlayer> player, milliseconds interval)
+    : shared_(std::make_shared<Shared>(ReadMode::direct, interval, std::move(player))) {
+    // First of all: it says that the times are those of a recording.
+    shared_->publish(TimelineUpdate{access::empty_timeline(*shared_->player->recording(), kTimelineParts)});
+    shared_->threads = 2;
+    start_thread([shared = shared_] {
+        shared->play();
+        shared->end_thread();
+    });
+    start_thread([shared = shared_] {
+        shared->read_timeline();
+        shared->end_thread();
+    });
+}
+
 Poller::Poller(ReadMode mode, milliseconds interval) : shared_(std::make_shared<Shared>(mode, interval)) {
     shared_->threads = 2;
     start_thread([shared = shared_] {
@@ -331,6 +443,15 @@ void Poller::set_interval(milliseconds interval) {
     ++shared_->queries;
     raise_flag(shared_->query_flag);
     raise_flag(shared_->status_flag);
+    shared_->changed.notify_all();
+}
+
+void Poller::play(const Playback& playback) {
+    const std::lock_guard lock(shared_->mutex);
+    shared_->playback = playback;
+    if (playback.jump) {
+        shared_->jumps.push_back(*playback.jump);
+    }
     shared_->changed.notify_all();
 }
 

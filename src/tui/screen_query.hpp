@@ -53,6 +53,23 @@ struct ScreenAnswer {
     std::string problem;  // why there is no view
 };
 
+// What a recording does from now on.
+struct PlaybackJump {
+    enum class What : uint8_t { moment, event_after, event_before };
+
+    What what = What::moment;
+    uint64_t time_ns = 0;  // of a moment
+
+    bool operator==(const PlaybackJump&) const = default;
+};
+struct Playback {
+    bool is_playing = false;
+    double speed = 1;  // seconds of the recording per second
+    std::optional<PlaybackJump> jump = {};
+
+    bool operator==(const Playback&) const = default;
+};
+
 // The pool of a map that is meant: this one, that of the target, or the one with the most in it.
 size_t chosen_pool(const std::vector<census::AddressMap>& maps, std::optional<size_t> wanted,
                    const std::optional<MapTarget>& target);

@@ -38,13 +38,16 @@ void draw_allocations(const Model& model, const Ui& ui, Canvas& canvas, const Ar
 void draw_map(const Model& model, const Ui& ui, Canvas& canvas, const Area& area);
 void draw_events(const Model& model, const Ui& ui, Canvas& canvas, const Area& area);
 void draw_failures(const Model& model, const Ui& ui, Canvas& canvas, const Area& area);
+// Below a recording: where it is, how much was in use, and what happened when.
+constexpr int kTimelineRows = 2;
+void draw_timeline(const Model& model, const Ui& ui, Canvas& canvas, int row);
 void draw_help(const Ui& ui, Canvas& canvas, const Area& area);
 
 // The whole picture: the visible screen, with title, notices and keys around it.
 Canvas draw(const Model& model, const Ui& ui, Size size, Glyphs glyphs);
 
 // The part of the picture that the visible screen draws in.
-Area body_of(Size size);
+Area body_of(Size size, const Model& model);
 
 // The part of a bank that the map shows.
 struct MapWindow {

@@ -76,6 +76,32 @@ struct Screens : testing::Test {
 
 TEST_F(Screens, OverviewShowsEveryDeviceAndProcess) { expect_golden("overview", model, ui); }
 
+TEST_F(Screens, BelowARecordingIsItsTimeline) {
+    const Model recording = played();
+    expect_golden("recording", recording, ui);
+    expect_golden("recording_charts", recording, at(Screen::charts));
+    ui.is_playing = true;
+    ui.speed = 0;
+    for (const Size& size : kSizes) {
+        const Canvas canvas = draw(recording, ui, size, Glyphs::utf8);
+        EXPECT_THAT(canvas.line(size.rows - 3), HasSubstr("▇█▇")) << "used DRAM";
+        EXPECT_THAT(canvas.line(size.rows - 3), testing::EndsWith("··")) << "not read yet";
+        EXPECT_THAT(canvas.line(size.rows - 2), HasSubstr("playing 1/10000x +30.000s of 40.000s"));
+        EXPECT_THAT(canvas.line(size.rows - 2), testing::ContainsRegex("▲.*◆.*≈.*!.*◆.*┃.*!.*✗"));
+    }
+}
+
+TEST_F(Screens, ARecordingCanBeDrawnAtEverySize) {
+    const Model recording = played();
+    for (int rows = 1; rows < 30; ++rows) {
+        for (const int columns : {1, 7, 30, 50, 79, 300}) {
+            for (size_t screen = 0; screen < kScreens; ++screen) {
+                draw(recording, at(static_cast<Screen>(screen)), {rows, columns}, Glyphs::utf8);
+            }
+        }
+    }
+}
+
 TEST_F(Screens, OverviewOfAGalaxyFitsOnOneScreen) {
     const Model galaxy_model = watched(galaxy(), 2);
     expect_golden("galaxy", galaxy_model, ui);

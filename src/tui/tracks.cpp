@@ -69,29 +69,7 @@ const Track::TrackPoints& Track::finest_since(uint64_t from_ns) const {
 }
 
 std::vector<std::optional<double>> Track::columns(uint64_t from_ns, uint64_t to_ns, size_t count) const {
-    std::vector<std::optional<double>> result(count);
-    if (count == 0 || to_ns <= from_ns) {
-        return result;
-    }
-    std::optional<double> before;
-    const double part = static_cast<double>(to_ns - from_ns) / static_cast<double>(count);
-    for (const TrackPoint& sample : finest_since(from_ns)) {
-        if (sample.time_ns < from_ns) {
-            before = sample.value;
-            continue;
-        }
-        if (sample.time_ns > to_ns) {
-            break;
-        }
-        const auto at =
-            std::min(static_cast<size_t>(static_cast<double>(sample.time_ns - from_ns) / part), count - 1);
-        result[at] = result[at] ? std::max(*result[at], sample.value) : sample.value;
-    }
-    for (std::optional<double>& value : result) {
-        value = value ? value : before;
-        before = value;
-    }
-    return result;
+    return columns_of(finest_since(from_ns), from_ns, to_ns, count);
 }
 
 }  // namespace ttmem::tui

@@ -4,6 +4,7 @@
 // Values over time, for charts and trends: an hour of them, as fine as a chart can show. A track has all its memory from its
 // first value on, so that a dashboard that is open all day does not grow.
 
+#include <algorithm>
 #include <array>
 #include <boost/circular_buffer.hpp>
 #include <cstdint>
@@ -22,6 +23,12 @@ struct TrackPoint {
     bool operator==(const TrackPoint&) const = default;
 };
 
+// The highest value in each of `count` equal parts of a span; a part without a value of its own has that of the one before it, and
+// nothing before the first of all.
+template <class Points>
+std::vector<std::optional<double>> columns_of(const Points& points, uint64_t from_ns, uint64_t to_ns,
+                                              size_t count);
+
 class Track {
 public:
     Track();
@@ -34,8 +41,7 @@ public:
 
     std::optional<double> last() const;
 
-    // The highest value in each of `count` equal parts of a span; a part without a value of its own has that of the one before
-    // it, and nothing before the first of all.
+    // As columns_of() all of them.
     std::vector<std::optional<double>> columns(uint64_t from_ns, uint64_t to_ns, size_t count) const;
 
 private:
@@ -54,5 +60,33 @@ private:
 
     std::array<Level, 3> levels_;  // finest first
 };
+
+template <class Points>
+std::vector<std::optional<double>> columns_of(const Points& points, uint64_t from_ns, uint64_t to_ns,
+                                              size_t count) {
+    std::vector<std::optional<double>> result(count);
+    if (count == 0 || to_ns <= from_ns) {
+        return result;
+    }
+    std::optional<double> before;
+    const double part = static_cast<double>(to_ns - from_ns) / static_cast<double>(count);
+    for (const TrackPoint& sample : points) {
+        if (sample.time_ns < from_ns) {
+            before = sample.value;
+            continue;
+        }
+        if (sample.time_ns > to_ns) {
+            break;
+        }
+        const auto at =
+            std::min(static_cast<size_t>(static_cast<double>(sample.time_ns - from_ns) / part), count - 1);
+        result[at] = result[at] ? std::max(*result[at], sample.value) : sample.value;
+    }
+    for (std::optional<double>& value : result) {
+        value = value ? value : before;
+        before = value;
+    }
+    return result;
+}
 
 }  // namespace ttmem::tui

@@ -29,6 +29,24 @@ constexpr std::array<uint64_t, 5> kZooms = {0, 120, 300, 900, 3600};  // seconds
 
 constexpr std::array<uint64_t, 6> kIntervals = {250, 500, 1000, 2000, 5000, 10'000};  // ms
 
+// How fast a recording is played, in multiples of its own time.
+struct PlaybackSpeed {
+    double factor = 1;
+    const char* name = "1x";
+};
+constexpr std::array<PlaybackSpeed, 11> kSpeeds = {{{0.0001, "1/10000x"},
+                                                    {0.001, "1/1000x"},
+                                                    {0.01, "1/100x"},
+                                                    {0.1, "1/10x"},
+                                                    {0.5, "1/2x"},
+                                                    {1, "1x"},
+                                                    {2, "2x"},
+                                                    {5, "5x"},
+                                                    {20, "20x"},
+                                                    {60, "60x"},
+                                                    {600, "600x"}}};
+constexpr size_t kNormalSpeed = 5;
+
 // The process that somebody wants to send a signal to, and which.
 struct SignalChoice {
     uint32_t pid = 0;
@@ -106,6 +124,10 @@ struct Ui : UiLocation {
 
     std::optional<uint64_t> mark_ns;  // of the monotonic clock
     uint64_t mark_time_ns = 0;        // the same since the epoch
+
+    bool is_playing = false;  // a recording
+    size_t speed = kNormalSpeed;
+    std::optional<PlaybackJump> jump;  // that the last key wants
 
     bool paused = false;
     uint64_t paused_at = 0;  // the number of the last event that was shown then

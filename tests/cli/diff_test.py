@@ -44,7 +44,7 @@ class Diff(TestCase):
         self.assertEqual(self.ttmem("diff", "--fail", "mark:start", "now").returncode, 3)
         self.assertEqual(self.ttmem("diff", "--fail", "now", "mark:start").returncode, 0)
         self.assertIn("1 name changed", self.output_of("diff", "mark:start", "now"))
-        self.assertIn("| +128 B | 0 B | 128 B | dram | 0 | cache |", self.output_of("diff", "--markdown", "mark:start", "now"))
+        self.assertIn(f"| +128 B | 0 B | 128 B | dram | 0 | {client.pid} | cache |", self.output_of("diff", "--markdown", "mark:start", "now"))
         for step in range(2):
             self.output_of("mark", "step")
             client.run(f'scope("decoder"); allocate(s, DRAM, {8192 + 4096 * step}, 1000, 1024); library.ttmem_scope_pop()')
@@ -105,12 +105,40 @@ class Diff(TestCase):
     def test_moments_of_a_recording_are_compared(self):
         path = os.path.join(self.folder, "run.ttmem")
         self.succeed("record", "-o", path, "--from-start", "--", SIMULATOR, "leak")
-        changes = self.json_of("diff", path + "@+0s", path + "@peak:dram")["changes"]
+        sides = (path + "@+0s", path + "@peak:dram")
+        changes = self.json_of("diff", *sides)["changes"]
         self.assertTrue(any(one["verdict"] == "came" and one["kind"] == "dram" for one in changes), changes)
+        [process] = self.json_of("ps", "--recording", path, "--at", "peak:dram")["processes"]
+        self.assertEqual({one["pid"] for one in changes}, {process["pid"]})
+        # The bytes are those of the allocations at that moment, by name, kind and device.
+        sums: dict[tuple, int] = {}
+        for one in self.json_of("allocations", "--limit", "0", "--recording", path, "--at", "peak:dram")["allocations"]:
+            key = (one["name"] or "", one["kind"], *one["devices"])
+            sums[key] = sums.get(key, 0) + (one["used"] or 0)
+        self.assertEqual({(one["name"] or "", one["kind"], *one["devices"]): one["after"] for one in
+                          self.json_of("diff", "--limit", "0", *sides)["changes"]}, {key: used for key, used in sums.items() if used})
+        self.assertIn(" changed", self.output_of("diff", *sides))
+        self.assertIn(f" | {process['pid']} | ", self.output_of("diff", "--markdown", *sides))
+        self.assertEqual(self.ttmem("diff", "--fail", *sides).returncode, 3)
+        self.assertEqual(self.ttmem("diff", "--fail", *reversed(sides)).returncode, 0)
+        self.assertEqual({verdict for _, verdict, _, _ in self.changes(*reversed(sides))}, {"gone"})
         self.assertEqual(self.changes(path, path), [])
         outside = self.ttmem("diff", path + "@+1000s", path)
         self.assertEqual(outside.returncode, 1)
-        self.assertIn("+1000s", outside.stderr)
+        self.assertIn("'+1000s': outside the recording, which goes from", outside.stderr)
+        self.assertIn("the recording has no marks", self.ttmem("diff", path + "@mark:x", path).stderr)
+
+    def test_two_recordings_are_compared_by_name(self):
+        paths = [os.path.join(self.folder, f"{which}.ttmem") for which in ("a", "b")]
+        for path, scenario in zip(paths, ("matmul-single-core", "leak")):
+            self.succeed("record", "-o", path, "--from-start", "--", SIMULATOR, scenario)
+        sides = [path + "@peak:dram" for path in paths]
+        view = self.json_of("diff", *sides)
+        self.assertEqual({one["pid"] for one in view["changes"]}, {None})
+        self.assertTrue(view["growing"])
+        used = [self.json_of("status", "--recording", path, "--at", "peak:dram")["devices"][0]["memory"]["dram"]["used"] for path in paths]
+        dram = self.json_of("diff", "--kind", "dram", *sides)
+        self.assertEqual([dram["a"]["used"], dram["b"]["used"]], used)
 
     def test_what_is_neither_is_refused(self):
         path = os.path.join(self.folder, "text")

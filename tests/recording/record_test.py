@@ -124,6 +124,61 @@ class Record(TestCase):
         [status] = self.json_of("status", "--recording", self.path)["processes"]
         self.assertEqual(status["devices"][0]["memory"]["dram"]["used"], 39 * 768)
 
+    def test_leaks_are_found_between_recorded_marks(self):
+        process = self.tracked_process('mesh = open_set([device(0x11)], "mesh")\nlibrary.ttmem_scope_push(b"cache")')
+        recorder = RecorderProcess(self, self.path)
+        recorder.wait_for(process.pid)
+        process.run("""for i in range(4):
+    library.ttmem_allocate(mesh, DRAM, 4096 * i, 64, 768, i)
+    library.ttmem_mark(b"step" if i else b"first")""")
+        recorder.wait_for_rounds()
+        living = self.json_of("leaks", "--direct")
+        self.assertEqual(recorder.stop()[0], 0)
+        recorded = self.json_of("leaks", "--recording", self.path)
+        self.assertEqual(recorded["source"], "recording")
+        without_age = [[leak | {"since_age_ns": 0, "full_in_ns": 0} for leak in view["leaks"]] for view in (recorded, living)]
+        self.assertEqual(*without_age)
+        self.assertEqual([leak["name"] for leak in recorded["leaks"]], ["cache"])
+        self.assertEqual(self.json_of("leaks", "--recording", self.path, "--at", "mark:first")["leaks"], [])
+        self.output_of("leaks", "--recording", self.path)
+        failed = self.ttmem("leaks", "--recording", self.path, "--fail")
+        self.assertEqual(failed.returncode, 3)
+
+    def test_advice_is_that_of_the_host_at_that_moment(self):
+        simulator = self.simulator("transformer-dp4")
+        simulator.go_to("decode 1")
+        recorder = RecorderProcess(self, self.path)
+        recorder.wait_for(simulator.pid)
+        living = self.json_of("advise", "--direct")
+        self.assertEqual(recorder.stop()[0], 0)
+        simulator.close()
+        recorded = self.json_of("advise", "--recording", self.path)
+        self.assertEqual(recorded["source"], "recording")
+        self.assertGreater(len(recorded["advice"]), 0)
+        self.assertEqual([(one["topic"], one["devices"], one["value"]) for one in recorded["advice"]],
+                         [(one["topic"], one["devices"], one["value"]) for one in living["advice"]])
+        self.output_of("advise", "--recording", self.path)
+
+    def test_the_history_of_a_short_and_ended_process_is_there(self):
+        simulator = self.recorded_simulator()
+        history = self.json_of("history", "--recording", self.path)
+        peak = self.json_of("status", "--recording", self.path, "--at", "peak:dram")["devices"][0]["memory"]["dram"]["used"]
+        self.assertGreater(peak, 0)
+        [dram] = [one for one in history["series"] if one["kind"] == "dram"]
+        self.assertGreater(len(dram["samples"]), 100)
+        highest = max(sample["used"] for sample in dram["samples"])
+        self.assertLessEqual(highest, peak)
+        self.assertGreater(highest, 0)
+        text = self.output_of("history", "--recording", self.path)
+        self.assertIn("dram", text)
+        self.assertNotIn("daemon", text)
+        self.assertRegex(text, r"[▁-█]{10}")
+        self.assertIn("--at peak:dram shows the peak", self.output_of("status", "--recording", self.path))
+        self.assertIn("device 0   dram", self.output_of("history", "--recording", self.path, "-d", "0"))
+        kinds = [event["what"] for event in self.json_of("events", "--recording", self.path)["events"]]
+        self.assertIn("process_died", kinds)
+        simulator.close()
+
     def test_a_moment_before_everything_says_so(self):
         self.assertEqual(self.ttmem("record", "-o", self.path, "--seconds", "0.05").returncode, 0)
         for command in ("history", "events"):

@@ -38,14 +38,16 @@ void declare_history_options(CLI::App& command, HistoryOptions& options) {
 int show_history(const HistoryOptions& options) {
     constexpr uint64_t kSecond = 1'000'000'000;
     census::DeviceIdSet devices;
+    const auto recorded = access::chosen_host();
     for (const std::string& name : options.devices) {
-        const auto number = find_device_number(name);
+        // A recording may have had it before.
+        const auto number = recorded ? device_number(name)
+                                     : base::Expected<std::optional<uint32_t>>(find_device_number(name));
         if (!number) {
             return fail(number.error().text);
         }
-        devices.add(*number);
+        devices.add(**number);
     }
-    const auto recorded = access::chosen_host();
     const uint64_t now = recorded ? recorded->origin().time_ns : view::read_here().time_ns;
     const uint64_t span = std::min<uint64_t>(options.seconds, now / kSecond) * kSecond;
     const auto reply = access::ask<view::History>({devices, options.kinds, now - span});
@@ -66,8 +68,8 @@ void add_history(CLI::App& app, Action& chosen) {
                                 declare_history_options, show_history)
         ->footer(
             "Needs a running daemon (ttmemd), or a recording. There is one value per second\n"
-            "for an hour, and one per minute for a day. Each column shows the highest value\n"
-            "of its period.\n\n"
+            "for an hour, and one per minute for a day; a recording has 250 values or more.\n"
+            "Each column shows the highest value of its period.\n\n"
             "Examples:\n  ttmem history --device 0 --seconds 3600\n  ttmem history -d 0-3 --kind dram,l1");
 }
 

@@ -97,6 +97,7 @@ int show_leaks(const LeakOptions& options) {
 void declare_leak_options(CLI::App& command, LeakOptions& options) {
     add_list_options(command, options);
     add_direct(command, options);
+    add_recording(command, options);
     add_columns(command, options);
     auto* device = add_device_list(command, options.query.device);
     add_pid(command, options.query.pid);
@@ -110,7 +111,8 @@ void declare_leak_options(CLI::App& command, LeakOptions& options) {
     command
         .add_flag("--host-marks", options.host_marks,
                   "Marks of 'ttmem mark NAME', for programs that set none")
-        ->excludes(device);
+        ->excludes(device)
+        ->excludes("--recording");
     command.add_option("--suppressions", options.suppressions, "Leave out names by a file of patterns")
         ->type_name("FILE");
     command.add_flag("--fail", options.fail, "Exit with 3 if something grows");

@@ -133,7 +133,7 @@ void add_record(CLI::App& app, Action& chosen) {
             "The file is for this user only. Ctrl-C ends the recording. After a crash, what\n"
             "was recorded before it can be read. Show a moment of a recording with\n"
             "--recording FILE --at TIME of status, ps, allocations, map, cores, programs,\n"
-            "why, history and events.\n\n"
+            "why, leaks, advise, history and events.\n\n"
             "Examples:\n"
             "  ttmem record -o run.ttmem --seconds 0.5\n"
             "  ttmem record -o run2.ttmem --from-start -- ttmem sim matmul-single-core\n"

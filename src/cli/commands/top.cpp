@@ -14,7 +14,49 @@ constexpr uint64_t kShortestMs = 100;
 struct TopOptions : CommonOptions {
     tui::DashboardOptions top;
     std::optional<std::string> device;
+    // Other commands show one moment of a recording; the dashboard plays it.
+    std::optional<std::string> played;
+    std::optional<std::string> from;
 };
+
+void declare_played(CLI::App& command, TopOptions& options) {
+    CLI::Option* const direct = command.get_option("--direct");
+    CLI::Option* const file = command.add_option("file", options.played, "The same as --recording FILE")
+                                  ->type_name("FILE")
+                                  ->excludes(direct);
+    command.add_option("--recording", options.played, "Play a recording ('ttmem record')")
+        ->type_name("FILE")
+        ->excludes(direct)
+        ->excludes(file);
+    command
+        .add_option("--at", options.from,
+                    "Begin there, paused: +12.5s, 13:05, peak:dram, failure:1, mark:NAME")
+        ->type_name("TIME");
+}
+
+int show_dashboard(const TopOptions& options) {
+    std::unique_ptr<access::RecordingPlayer> player;
+    if (options.played) {
+        auto opened = access::RecordingPlayer::open(*options.played, options.from);
+        if (!opened) {
+            return fail(opened.error().text);
+        }
+        player = std::move(*opened);
+    } else if (options.from) {
+        print_error("--at needs a recording (ttmem top FILE --at TIME)");
+        return kUsageError;
+    }
+    const auto device = device_number(options.device, options.mode);
+    if (!device) {
+        return fail(device.error().text);
+    }
+    tui::DashboardOptions top = options.top;
+    top.mode = options.mode;
+    top.device = *device;
+    top.plays = !options.from;
+    const auto code = tui::run(top, std::move(player));
+    return code ? *code : fail(code.error().text);
+}
 
 }  // namespace
 
@@ -23,6 +65,7 @@ void add_top(CLI::App& app, Action& chosen) {
         app, chosen, "top", "The dashboard: devices, processes, charts, allocations",
         [](CLI::App& command, TopOptions& options) {
             add_direct(command, options);
+            declare_played(command, options);
             command
                 .add_option_function<uint64_t>(
                     "-r,--refresh", [&options](uint64_t interval) { options.top.interval_ms = interval; },
@@ -43,22 +86,14 @@ void add_top(CLI::App& app, Action& chosen) {
                 })
                 ->type_name("0-7");
         },
-        [](const TopOptions& options) {
-            const auto device = device_number(options.device, options.mode);
-            if (!device) {
-                return fail(device.error().text);
-            }
-            tui::DashboardOptions top = options.top;
-            top.mode = options.mode;
-            top.device = *device;
-            const auto code = tui::run(top);
-            return code ? *code : fail(code.error().text);
-        })
+        show_dashboard)
         ->footer(
             "Screens: 0 overview, 1 breakdown, 2 charts, 3 telemetry, 4 allocations, 5 map,\n"
             "6 events, 7 failures. Press ? for the keys. F12 saves the settings\n"
-            "in ~/.config/ttmem/top.json.\n\n"
-            "Examples:\n  ttmem top\n  ttmem top --refresh 2000 --screen 2 --device 0");
+            "in ~/.config/ttmem/top.json. A recording is played from its\n"
+            "beginning; p pauses it, and the keys of recordings are at the end of the help.\n\n"
+            "Examples:\n  ttmem top\n  ttmem top --refresh 2000 --screen 2 --device 0\n  ttmem top run.ttmem "
+            "--at peak:dram");
 }
 
 }  // namespace ttmem::cli

@@ -58,7 +58,12 @@ bool is_same_process(const HeldSum& a, const HeldSum& b) {
     return a.pid == b.pid && most - least <= kSameStartNs;
 }
 
+// Rows are by process where A and B have one in common, and where one of the two holds nothing.
 bool has_common_process(const std::vector<HeldSum>& before, const std::vector<HeldSum>& after) {
+    if (before.empty() || after.empty()) {
+        const std::vector<HeldSum>& held = before.empty() ? after : before;
+        return std::all_of(held.begin(), held.end(), [](const HeldSum& sum) { return sum.pid != 0; });
+    }
     std::map<uint32_t, const HeldSum*> known;
     for (const HeldSum& sum : before) {
         known[sum.pid] = &sum;
@@ -127,16 +132,22 @@ std::string diff_markdown(const DiffView& view) {
     if (view.changes.empty()) {
         return text + "Nothing changed.\n";
     }
-    text += "| change | before | after | kind | devices | name |\n|---:|---:|---:|---|---|---|\n";
+    text +=
+        "| change | before | after | kind | devices | process | name |\n|---:|---:|---:|---|---|---|---|\n";
     for (const NameDifference& one : view.changes) {
-        text += fmt::format("| {}{} | {} | {} | {} | {} | {} |\n", sign_of(one.change()),
+        text += fmt::format("| {}{} | {} | {} | {} | {} | {} | {} |\n", sign_of(one.change()),
                             prose_signed_bytes(one.change(), false), prose_bytes(one.before, false),
                             prose_bytes(one.after, false), name_of(one.kind),
                             one.devices.empty() ? "-" : format_ids(one.devices),
+                            one.pid ? std::to_string(*one.pid) : "-",
                             one.name.empty() ? "(no name)" : escape_cell(one.name));
     }
     if (view.left_out() != 0) {
         text += fmt::format("\n... and {}\n", format_count(view.left_out(), "more name", "more names"));
+    }
+    text += view.inexact.empty() ? "" : "\n";
+    for (const std::string& note : view.inexact) {
+        text += fmt::format("Inexact: {}\n", escape_cell(note));
     }
     return text;
 }

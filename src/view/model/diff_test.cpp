@@ -31,6 +31,8 @@ TEST(Diff, ANameThatCameGrewShrankOrWentIsListedAndTheRestIsNot) {
     EXPECT_EQ(changes[0], (NameDifference{7, "came", Kind::dram, {0}, 0, 9}));
     EXPECT_EQ(changes[3].change(), -5);
     EXPECT_THAT(compare_sums({}, {}), IsEmpty());
+    EXPECT_EQ(compare_sums({}, {held(7, "a", 5)})[0].pid, 7u) << "a moment when nothing was held";
+    EXPECT_EQ(compare_sums({held(7, "a", 5)}, {})[0].pid, 7u);
 }
 
 TEST(Diff, KindsAndDevicesAreKeptApart) {
@@ -66,7 +68,7 @@ TEST(Diff, ScreensSayWhatGrewAndEscapeNames) {
     const std::string text = render_plain(diff_text(view, {}));
     EXPECT_THAT(text, HasSubstr("mark:x to now, 12s later: 1 name changed"));
     EXPECT_THAT(text, HasSubstr("+2.0 KiB"));
-    EXPECT_THAT(diff_markdown(view), HasSubstr("| +2.0 KiB | 1.0 KiB | 3.0 KiB | dram | 0 | a\\|b |"));
+    EXPECT_THAT(diff_markdown(view), HasSubstr("| +2.0 KiB | 1.0 KiB | 3.0 KiB | dram | 0 | 7 | a\\|b |"));
 }
 
 }  // namespace

@@ -146,8 +146,12 @@ TimeAxis axis_of(const HistoryView& view, const std::vector<HistoryRow>& rows, c
         axis.to_ns = std::max(axis.to_ns, row.series->samples.back().time_ns);
         taken = std::max(taken, display_width(row.head) + display_width(row.tail) + 2);
     }
-    const size_t seconds = (axis.to_ns - axis.from_ns) / kSecond + 1;
-    axis.columns = std::min<size_t>(style.width > taken + 10 ? style.width - taken : 10, seconds);
+    size_t samples = 1;
+    for (const HistoryRow& row : rows) {
+        samples = std::max(samples, row.series->samples.size());
+    }
+    axis.columns = std::min<size_t>(style.width > taken + 10 ? style.width - taken : 10,
+                                    std::max<size_t>(samples, (axis.to_ns - axis.from_ns) / kSecond + 1));
     return axis;
 }
 

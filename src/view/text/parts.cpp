@@ -97,7 +97,7 @@ Text no_process_text(const Origin& origin, const std::vector<census::Inexactness
                      const Hidden& hidden, bool exact_bytes) {
     Text text;
     if (origin.source == OriginSource::recording) {
-        text.add(host_line(origin, "no recorded process at this moment"));
+        text.add(host_line(origin, "no recorded process at this moment (--at peak:dram shows the peak)"));
         return text.add(inexact_text(inexact));
     }
     text.add(host_line(origin, hidden.processes == 0 ? "no tracked process" : "no tracked process of yours"));
