@@ -226,18 +226,22 @@ void failing_call(benchmark::State& state) {
     }
     std::shuffle(place.begin(), place.end(), std::mt19937_64(1));
     for (uint64_t i = 0; i < live; ++i) {
+        ttmem_scope_push(("layer." + std::to_string(i % 1000)).c_str());
         ttmem_allocate(set, TTMEM_DRAM, 1'048'640 + place[i] * 4096, 2000, 24'576, i);
+        ttmem_scope_pop();
     }
     ttmem_failed_request request{};
     request.failure.set = set;
     request.failure.kind = TTMEM_DRAM;
+    Samples samples;
     for (auto _ : state) {
         std::this_thread::sleep_for(std::chrono::milliseconds(1'100));
         const auto begin = std::chrono::steady_clock::now();
-        ttmem_request_failed(&request);
+        samples.measure(1, [&] { ttmem_request_failed(&request); });
         state.SetIterationTime(
             std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
     }
+    samples.report(state);
     ttmem_close_set(set);
 }
 BENCHMARK(failing_call)

@@ -2,9 +2,9 @@
 
 // A process that holds memory and keeps allocating and freeing, for the benchmarks of the daemon:
 //
-//     daemon_load DEVICES LIVE EVENTS_A_SECOND NAMES
+//     daemon_load DEVICES LIVE EVENTS_A_SECOND NAMES [failing]
 //
-// Prints "ready" when LIVE allocations exist, then works at that rate (0: idle, max: unlimited) until its standard input
+// With "failing", a request that needs a whole bank is refused at the end of that. Prints "ready" when LIVE allocations exist, then works at that rate (0: idle, max: unlimited) until its standard input
 // ends, and prints the number of events.
 
 #include <poll.h>
@@ -21,6 +21,11 @@
 #include "ttmem/ttmem.h"
 
 namespace {
+
+constexpr uint64_t kBankBase = 0x1000;
+constexpr uint64_t kBankBytes = uint64_t{1} << 30;
+constexpr uint32_t kBanks = 12;
+constexpr uint64_t kBlockBytes = 32;  // of each allocation, in each bank
 
 uint64_t now_ns() {
     timespec time{};
@@ -41,17 +46,34 @@ ttmem_set open_mesh(uint32_t devices) {
         info.logical_id = i;
         info.arch = TTMEM_ARCH_WORMHOLE_B0;
         std::memcpy(info.board, "n300", 5);
-        info.memory[TTMEM_DRAM] = {0x1000, uint64_t{1} << 30, uint64_t{12} << 30, 12, 32, TTMEM_BOTTOM_UP, 0};
+        info.memory[TTMEM_DRAM] = {kBankBase,       kBankBytes, kBanks * kBankBytes, kBanks, 32,
+                                   TTMEM_BOTTOM_UP, 0};
         members.push_back(ttmem_register_device(&info));
     }
     return ttmem_open_set(members.data(), devices, "mesh");
 }
 
+// What the allocator says of a bank whose live blocks lie one after the other from its base.
+void fail(ttmem_set set, uint64_t live) {
+    ttmem_failed_request request{};
+    request.failure.set = set;
+    request.failure.kind = TTMEM_DRAM;
+    request.failure.requested = kBanks * kBankBytes;
+    request.failure.needed_per_bank = kBankBytes;
+    request.failure.free_per_bank = kBankBytes - live * kBlockBytes;
+    request.failure.largest_free_per_bank = request.failure.free_per_bank;
+    request.page_bytes = kBankBytes;
+    request.banks = kBanks;
+    request.direction = TTMEM_BOTTOM_UP;
+    ttmem_request_failed(&request);
+}
+
 }  // namespace
 
 int main(int count, char** arguments) {
-    if (count != 5) {
-        std::fprintf(stderr, "usage: daemon_load DEVICES LIVE EVENTS_A_SECOND|max NAMES\n");
+    const bool is_failing = count == 6 && std::strcmp(arguments[5], "failing") == 0;
+    if (count != 5 && !is_failing) {
+        std::fprintf(stderr, "usage: daemon_load DEVICES LIVE EVENTS_A_SECOND|max NAMES [failing]\n");
         return 2;
     }
     const uint64_t live = std::strtoull(arguments[2], nullptr, 10);
@@ -61,12 +83,16 @@ int main(int count, char** arguments) {
     const ttmem_set set = open_mesh(static_cast<uint32_t>(std::strtoul(arguments[1], nullptr, 10)));
     std::vector<ttmem_handle> handles;
     const auto allocate = [&](uint64_t i) {
-        return ttmem_allocate(set, TTMEM_DRAM, 0x1000 + i * 32, 300 + i % 7, 384, i);
+        return ttmem_allocate(set, TTMEM_DRAM, kBankBase + i * kBlockBytes, 300 + i % 7, kBanks * kBlockBytes,
+                              i);
     };
     for (uint64_t i = 0; i < live; ++i) {
         ttmem_scope_push(("layer." + std::to_string(i % (names == 0 ? 1 : names))).c_str());
         handles.push_back(allocate(i));
         ttmem_scope_pop();
+    }
+    if (is_failing) {
+        fail(set, live);
     }
     std::printf("ready\n");
     std::fflush(stdout);

@@ -5,7 +5,6 @@
 // call waits for them.
 
 #include <stdint.h>
-#include <string.h>
 
 #include "segment/layout.hpp"
 
@@ -25,38 +24,45 @@ struct CardEntry {
 static_assert(segment::kMaxSlots == 1u << CardEntry::kSlotBits &&
               segment::kSizeBits + CardEntry::kSlotBits <= 64);
 
-constexpr uint32_t kDigitBits = 11;
+// A digit has few values, so that the places to write to stay in the first-level cache.
+constexpr uint32_t kDigitBits = 8;
 constexpr uint32_t kDigits = 1u << kDigitBits;
 
-// By digits of kDigitBits, from the lowest bit in which two addresses differ. Stable: after sorting, equal addresses are in the
-// order of their slots. `spare` has room for as many entries. Returns the one of the two that has them sorted.
-inline CardEntry* sort_by_address(CardEntry* entries, CardEntry* spare, uint32_t count,
-                                  uint32_t (&counts)[kDigits]) {
+// By digits of kDigitBits, from the lowest bit in which two addresses differ; each pass counts the digits of the next one. Stable.
+// `spare` has room for as many entries. Returns the one of the two that has them sorted.
+inline CardEntry* sort_by_address(CardEntry* entries, CardEntry* spare, uint32_t count) {
     uint64_t differing = 0;
     for (uint32_t i = 1; i < count; ++i) {
         differing |= entries[i].address ^ entries[0].address;
     }
+    const auto lowest_bit = [&] {
+        return differing == 0 ? 0 : static_cast<uint32_t>(__builtin_ctzll(differing));
+    };
+    uint32_t shift = lowest_bit();
+    uint32_t counts[kDigits] = {};
+    for (uint32_t i = 0; i < count; ++i) {
+        ++counts[entries[i].address >> shift & (kDigits - 1)];
+    }
     while (differing != 0) {
-        const auto shift = static_cast<uint32_t>(__builtin_ctzll(differing));
-        const auto digit = [shift](const CardEntry& entry) { return entry.address >> shift & (kDigits - 1); };
-        memset(counts, 0, sizeof counts);
-        for (uint32_t i = 0; i < count; ++i) {
-            ++counts[digit(entries[i])];
-        }
+        const uint32_t end = shift + kDigitBits;
+        differing = end >= 64 ? 0 : differing >> end << end;
+        const uint32_t next_shift = lowest_bit();
+        uint32_t places[kDigits];
         uint32_t before = 0;
-        for (uint32_t& one : counts) {
-            const uint32_t here = one;
-            one = before;
-            before += here;
+        for (uint32_t digit = 0; digit < kDigits; ++digit) {
+            places[digit] = before;
+            before += counts[digit];
+            counts[digit] = 0;
         }
         for (uint32_t i = 0; i < count; ++i) {
-            spare[counts[digit(entries[i])]++] = entries[i];
+            const CardEntry entry = entries[i];
+            ++counts[entry.address >> next_shift & (kDigits - 1)];
+            spare[places[entry.address >> shift & (kDigits - 1)]++] = entry;
         }
         CardEntry* const sorted = spare;
         spare = entries;
         entries = sorted;
-        const uint32_t next = shift + kDigitBits;
-        differing = next >= 64 ? 0 : differing >> next << next;
+        shift = next_shift;
     }
     return entries;
 }

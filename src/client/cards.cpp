@@ -36,7 +36,6 @@ struct CardScratch {
     Largest<segment::kCardGaps> widest;        // entries behind a gap, by its bytes
     Largest<segment::kCardSums> names;         // by bytes
     CardGap gaps[segment::kCardGaps];
-    uint32_t digit_counts[kDigits];
     CardSum sums[segment::kMaxNames];  // by name
     // Behind it: a bit for each slot that is in the card, the entries, and room to sort them.
 };
@@ -63,7 +62,7 @@ public:
         if (!find_blocks()) {
             return NoCard::too_many;
         }
-        entries_ = sort_by_address(entries_, spare_, count_, scratch_->digit_counts);
+        entries_ = sort_by_address(entries_, spare_, count_);
         find_gaps();
         choose_blocks();
         return NoCard::not_written;
@@ -177,10 +176,11 @@ private:
         return banks == 0 ? reserved : (reserved + banks - 1) / banks;
     }
 
-    // SYNC POINT: with BasicSlot::publish() and retire(), as Reader::for_each_live().
+    // From the last slot down: slots are handed out in rising order, so the youngest allocations come first as a rule, and most
+    // others are then too old to be offered. SYNC POINT: with BasicSlot::publish() and retire(), as Reader::for_each_live().
     bool find_blocks() {
         CardHead& head = scratch_->head;
-        for (uint32_t slot = 0; slot < slots_; ++slot) {
+        for (uint32_t slot = slots_; slot-- != 0;) {
             const LedgerSlot& from = state_.ledger[slot];
             const uint64_t generation = from.word[0].load(std::memory_order_acquire);
             if (!segment::is_live(generation) ||

@@ -120,21 +120,41 @@ void draw_growth(const view::GrowthView& view, const Model& model, const Ui& ui,
               model, ui, canvas, area);
 }
 
+void draw_leaks(const view::LeakView& view, const Model& model, const Ui& ui, Canvas& canvas,
+                const Area& area) {
+    std::vector<view::NameLeak> leaks;
+    for (const view::NameLeak* leak : listed_leaks(model, ui)) {
+        leaks.push_back(*leak);
+    }
+    const std::string title = view::leaks_title(view) + filters_text(model, ui) + name_filter_text(ui);
+    draw_list({title, view::leak_table(leaks, style_for(canvas, area)), leaks.size(), view.hidden,
+               view.marked == 0 ? "A program marks its steps with ttmem_mark(\"step\"), three times or more."
+                                : "No name grows."},
+              model, ui, canvas, area);
+}
+
 }  // namespace
 
 void draw_allocations(const Model& model, const Ui& ui, Canvas& canvas, const Area& area) {
     if (!model.problem().empty()) {
         return put_note(canvas, area, model.problem());
     }
-    if (const auto* growth = model.answer<view::GrowthView>(); growth != nullptr && ui.growth) {
+    if (const auto* growth = model.answer<view::GrowthView>();
+        growth != nullptr && ui.growth == ShownGrowth::last_minute) {
         return draw_growth(*growth, model, ui, canvas, area);
     }
-    if (const auto* groups = model.answer<view::GroupView>(); groups != nullptr && ui.group && !ui.growth) {
+    if (const auto* leaks = model.answer<view::LeakView>();
+        leaks != nullptr && ui.growth == ShownGrowth::at_marks) {
+        return draw_leaks(*leaks, model, ui, canvas, area);
+    }
+    if (const auto* groups = model.answer<view::GroupView>();
+        groups != nullptr && ui.group && ui.growth == ShownGrowth::none) {
         return ui.tree && ui.group == census::GroupBy::name && groups->group == census::GroupBy::name
                    ? draw_tree(*groups, model, ui, canvas, area)
                    : draw_groups(*groups, model, ui, canvas, area);
     }
-    if (const auto* list = model.answer<view::AllocationView>(); list != nullptr && !ui.group && !ui.growth) {
+    if (const auto* list = model.answer<view::AllocationView>();
+        list != nullptr && !ui.group && ui.growth == ShownGrowth::none) {
         return draw_single_allocations(*list, model, ui, canvas, area);
     }
     put_note(canvas, area, kWaiting);

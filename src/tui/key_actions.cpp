@@ -115,10 +115,22 @@ void open_device(Ui& ui, uint32_t device) {
 void open_process(Ui& ui, uint32_t pid) {
     enter(ui, Screen::allocations);
     ui.pid = pid;
-    ui.growth = false;
+    ui.growth = ShownGrowth::none;
     ui.group = census::GroupBy::name;
     ui.filter().clear();
     ui.message = fmt::format("Allocations of process {}. Esc goes back.", pid);
+}
+
+// The allocations of a name that grew.
+void open_newest(Ui& ui, const std::string& name, census::Kind kind) {
+    enter(ui, Screen::allocations);
+    ui.growth = ShownGrowth::none;
+    ui.group.reset();
+    ui.kind = kind;
+    ui.filter() = name;
+    ui.sort = census::Sort::age;
+    ui.reverse[static_cast<size_t>(Screen::allocations)] = true;
+    ui.message = "The newest first.";
 }
 
 void open_group(Ui& ui, const census::Group& group) {
@@ -197,7 +209,7 @@ void open_failure(const Model& model, Ui& ui, const census::FailureFigures& fail
     }
     enter(ui, Screen::allocations);
     ui.pid.reset();
-    ui.growth = false;
+    ui.growth = ShownGrowth::none;
     ui.kind = failure.kind;
     ui.group = census::GroupBy::name;
     ui.filter().clear();
@@ -366,16 +378,13 @@ AppRequest open_selected(const KeyPress& press) {
             }
             break;
         case Screen::allocations:
-            if (ui.growth && row) {
+            if (ui.growth == ShownGrowth::last_minute && row) {
                 const view::NameGrowth name = *listed_growth(model, ui)[*row];
-                enter(ui, Screen::allocations);
-                ui.growth = false;
-                ui.group.reset();
-                ui.kind = name.kind;
-                ui.filter() = name.name;
-                ui.sort = census::Sort::age;
-                ui.reverse[static_cast<size_t>(Screen::allocations)] = true;
-                ui.message = "The newest first.";
+                open_newest(ui, name.name, name.kind);
+            } else if (ui.growth == ShownGrowth::at_marks && row) {
+                const view::NameLeak leak = *listed_leaks(model, ui)[*row];
+                open_newest(ui, leak.name, leak.kind);
+                ui.pid = leak.pid;
             } else if (const auto scopes = listed_scopes(model, ui); row && *row < scopes.size()) {
                 enter(ui, Screen::allocations);
                 ui.filter() = scopes[*row].path;
@@ -487,14 +496,14 @@ AppRequest next_group(const KeyPress& press) {
                                                 GroupBy::thread, GroupBy::owner,  GroupBy::age};
     Ui& ui = press.ui;
     const auto* const found = std::find(kGroups.begin(), kGroups.end(), ui.group.value_or(GroupBy::age));
-    ui.growth = false;
+    ui.growth = ShownGrowth::none;
     ui.group = !ui.group || found + 1 == kGroups.end() ? kGroups[0] : *(found + 1);
     go_to_top(ui);
     return AppRequest::none;
 }
 
 AppRequest show_list(const KeyPress& press) {
-    press.ui.growth = false;
+    press.ui.growth = ShownGrowth::none;
     press.ui.group.reset();
     go_to_top(press.ui);
     return AppRequest::none;
@@ -512,8 +521,8 @@ AppRequest next_list_order(const KeyPress& press) {
 
 AppRequest toggle_tree(const KeyPress& press) {
     Ui& ui = press.ui;
-    ui.tree = !ui.tree || ui.growth || ui.group != census::GroupBy::name;
-    ui.growth = false;
+    ui.tree = !ui.tree || ui.growth != ShownGrowth::none || ui.group != census::GroupBy::name;
+    ui.growth = ShownGrowth::none;
     ui.group = census::GroupBy::name;
     go_to_top(ui);
     return AppRequest::none;
@@ -529,8 +538,8 @@ AppRequest toggle_scope(const KeyPress& press) {
     return AppRequest::none;
 }
 
-AppRequest toggle_growth(const KeyPress& press) {
-    press.ui.growth = !press.ui.growth;
+AppRequest next_growth(const KeyPress& press) {
+    press.ui.growth = static_cast<ShownGrowth>((static_cast<int>(press.ui.growth) + 1) % 3);
     go_to_top(press.ui);
     return AppRequest::none;
 }

@@ -60,7 +60,7 @@ AppRequest show_list(const KeyPress& press);
 AppRequest next_list_order(const KeyPress& press);
 AppRequest toggle_tree(const KeyPress& press);
 AppRequest toggle_scope(const KeyPress& press);
-AppRequest toggle_growth(const KeyPress& press);
+AppRequest next_growth(const KeyPress& press);
 AppRequest request_mark(const KeyPress& press);
 AppRequest clear_mark(const KeyPress& press);
 

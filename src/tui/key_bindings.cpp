@@ -63,7 +63,7 @@ std::vector<KeyBinding> make_bindings() {
         {{Key::f6, key('s')}, {Screen::allocations}, next_list_order, "sort", "next sort order"},
         {{key('t')}, {Screen::allocations}, toggle_tree, "tree", "a tree by scope, with sums"},
         {{Key::space}, {Screen::allocations}, toggle_scope, "", "open or close a scope of the tree"},
-        {{key('w')}, {Screen::allocations}, toggle_growth, "grew", "what grew in the last minute (daemon)", KeySource::host},
+        {{key('w')}, {Screen::allocations}, next_growth, "grew", "grew in the last minute (daemon), or at marks", KeySource::host},
         {{key('m')}, {Screen::allocations}, request_mark, "mark", "set a mark: show only newer allocations"},
         {{key('M')}, {Screen::allocations}, clear_mark, "", "clear the mark"},
 

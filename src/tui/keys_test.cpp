@@ -306,7 +306,28 @@ TEST_F(Keys, WShowsWhatGrewInTheLastMinute) {
     EXPECT_EQ(ui.filter(), "decoder.3");
     EXPECT_EQ(ui.kind, census::Kind::dram);
     press(Key::escape);
-    EXPECT_TRUE(ui.growth);
+    EXPECT_EQ(ui.growth, ShownGrowth::last_minute);
+}
+
+TEST_F(Keys, WAgainShowsWhatGrowsFromMarkToMark) {
+    press(U'4');
+    press(U'w');
+    press(U'w');
+    ASSERT_TRUE(std::holds_alternative<view::LeakQuery>(query_of(model, ui, 20)));
+    view::LeakView leaks;
+    leaks.leaks = {{.pid = 4711, .name = "rest"}, {.pid = 4712, .name = "cache", .kind = census::Kind::l1}};
+    leaks.total = 2;
+    model.take({{}, leaks, ""});
+    press(Key::down);
+    press(Key::enter);
+    EXPECT_EQ(ui.filter(), "cache");
+    EXPECT_EQ(ui.kind, census::Kind::l1);
+    EXPECT_EQ(ui.pid, 4712u);
+    press(Key::escape);
+    EXPECT_EQ(ui.growth, ShownGrowth::at_marks);
+    EXPECT_EQ(ui.pid, std::nullopt);
+    press(U'w');
+    EXPECT_TRUE(std::holds_alternative<view::GroupQuery>(query_of(model, ui, 20)));
 }
 
 TEST_F(Keys, CChangesTheScaleOfCharts) {

@@ -55,6 +55,9 @@ std::string row_key_of(const ScopeRow& row) { return "/" + row.path; }
 std::string row_key_of(const view::NameGrowth& name) {
     return fmt::format("{}\n{}", name.name, census::name_of(name.kind));
 }
+std::string row_key_of(const view::NameLeak& leak) {
+    return fmt::format("{}\n{}\n{}", leak.name, census::name_of(leak.kind), leak.pid);
+}
 std::string row_key_of(const view::EventView& event) { return std::to_string(event.sequence); }
 std::string row_key_of(const census::FailureFigures& failure) {
     return fmt::format("{} {} {}", failure.pid, failure.time_ns, failure.name);
@@ -164,8 +167,9 @@ std::vector<const DeviceFigures*> listed_devices(const Model& model, const Ui& u
 
 std::vector<ScopeRow> listed_scopes(const Model& model, const Ui& ui) {
     const auto* groups = model.answer<view::GroupView>();
-    const bool is_shown = groups != nullptr && ui.screen == Screen::allocations && !ui.growth && ui.tree &&
-                          ui.group == census::GroupBy::name && groups->group == census::GroupBy::name;
+    const bool is_shown = groups != nullptr && ui.screen == Screen::allocations &&
+                          ui.growth == ShownGrowth::none && ui.tree && ui.group == census::GroupBy::name &&
+                          groups->group == census::GroupBy::name;
     return is_shown ? scope_rows(groups->groups, ui.closed_scopes) : std::vector<ScopeRow>();
 }
 
@@ -175,6 +179,14 @@ std::vector<const view::NameGrowth*> listed_growth(const Model& model, const Ui&
         return {};
     }
     return listed(growth->names, ui.is_reverse(), [](const view::NameGrowth&) { return true; });
+}
+
+std::vector<const view::NameLeak*> listed_leaks(const Model& model, const Ui& ui) {
+    const auto* leaks = model.answer<view::LeakView>();
+    if (leaks == nullptr) {
+        return {};
+    }
+    return listed(leaks->leaks, ui.is_reverse(), [](const view::NameLeak&) { return true; });
 }
 
 std::vector<const view::EventView*> listed_events(const Model& model, const Ui& ui) {
@@ -218,8 +230,11 @@ std::vector<std::string> row_keys(const Model& model, const Ui& ui) {
         case Screen::telemetry:
             return keys_of(listed_devices(model, ui));
         case Screen::allocations:
-            if (ui.growth) {
+            if (ui.growth == ShownGrowth::last_minute) {
                 return keys_of(listed_growth(model, ui));
+            }
+            if (ui.growth == ShownGrowth::at_marks) {
+                return keys_of(listed_leaks(model, ui));
             }
             if (ui.tree && ui.group == census::GroupBy::name) {
                 return keys_of(listed_scopes(model, ui));
@@ -250,7 +265,7 @@ std::vector<std::string> row_keys(const Model& model, const Ui& ui) {
 size_t row_count(const Model& model, const Ui& ui) {
     const size_t loaded = row_keys(model, ui).size();
     const bool is_tree = ui.tree && ui.group == census::GroupBy::name;
-    if (ui.screen != Screen::allocations || ui.growth || is_tree || loaded == 0) {
+    if (ui.screen != Screen::allocations || ui.growth != ShownGrowth::none || is_tree || loaded == 0) {
         return loaded;
     }
     const uint64_t count =

@@ -25,6 +25,7 @@ std::vector<const census::DeviceFigures*> listed_devices(const Model& model, con
 // The tree of scopes; empty where the screen shows none.
 std::vector<ScopeRow> listed_scopes(const Model& model, const Ui& ui);
 std::vector<const view::NameGrowth*> listed_growth(const Model& model, const Ui& ui);
+std::vector<const view::NameLeak*> listed_leaks(const Model& model, const Ui& ui);
 std::vector<const view::EventView*> listed_events(const Model& model, const Ui& ui);
 std::vector<const census::FailureFigures*> listed_failures(const Model& model, const Ui& ui);
 // Equal ones are one row.

@@ -232,8 +232,24 @@ TEST_F(Screens, GrowthIsShownWithItsTime) {
     growth.names = {{"decoder.3/kv_cache", census::Kind::dram, 1'000'000, 5'000'000},
                     {"activations", census::Kind::l1, 8'192, 0}};
     model.take({{}, growth, ""});
-    ui.growth = true;
+    ui.growth = ShownGrowth::last_minute;
     expect_golden("growth", model, at(Screen::allocations));
+}
+
+TEST_F(Screens, WhatGrowsFromMarkToMarkIsToldApartFromCaches) {
+    view::LeakView leaks;
+    leaks.processes = 2;
+    leaks.marked = leaks.unmarked = 1;
+    leaks.total = 3;
+    leaks.leaks = {
+        {4711, "decoder.3/attention_mask", census::Kind::dram, view::LeakVerdict::growing, 6, 1'000'000,
+         6'000'000, 90 * kSecond, 2'000, 36'000 * kSecond},
+        {4711, "ttnn::matmul", census::Kind::cb, view::LeakVerdict::program_cache, 4, 65'536, 262'144,
+         60 * kSecond},
+        {4711, "kv_cache", census::Kind::dram, view::LeakVerdict::plateau, 2, 0, 1'048'576, 90 * kSecond}};
+    model.take({{}, leaks, ""});
+    ui.growth = ShownGrowth::at_marks;
+    expect_golden("growing", model, at(Screen::allocations));
 }
 
 TEST_F(Screens, MapShowsABankAndTheBlockAtTheCursor) {

@@ -55,8 +55,12 @@ Query allocation_query(const Ui& ui, const std::optional<std::string>& device, u
 }
 
 ScreenQuery allocations_or_groups(const Ui& ui, const std::optional<std::string>& device, uint64_t rows) {
-    if (ui.growth) {
+    if (ui.growth == ShownGrowth::last_minute) {
         return view::GrowthQuery{device, ui.pid, ui.kind, ui.filter(), kMostRows};
+    }
+    if (ui.growth == ShownGrowth::at_marks) {
+        return view::LeakQuery{
+            .device = device, .pid = ui.pid, .kind = ui.kind, .name = ui.filter(), .limit = kMostRows};
     }
     if (ui.group) {
         auto query = allocation_query<view::GroupQuery>(ui, device, rows);

@@ -68,6 +68,13 @@ struct ListCursor {
     bool operator==(const ListCursor&) const = default;
 };
 
+// On the screen of allocations: what grew instead of what is live.
+enum class ShownGrowth : uint8_t {
+    none,
+    last_minute,
+    at_marks,  // from mark to mark
+};
+
 // Where the user is: what Enter changes, and Esc restores.
 struct UiLocation {
     Screen screen = Screen::overview;
@@ -77,8 +84,8 @@ struct UiLocation {
     std::optional<uint32_t> process;   // the pid of the chosen one
     std::optional<uint32_t> pid;       // allocations of this process alone
     std::optional<census::Kind> kind;  // allocations of this kind alone
-    bool growth = false;               // what grew in the last minute, instead of what is live
-    bool tree = false;                 // groups by name as a tree of scopes
+    ShownGrowth growth = ShownGrowth::none;
+    bool tree = false;  // groups by name as a tree of scopes
     std::optional<census::GroupBy> group = census::GroupBy::name;
     std::array<std::string, kScreens> filters;  // the text that was searched for, per screen
     census::Sort sort = census::Sort::used;

@@ -124,6 +124,22 @@ class Dashboard(TestCase):
         terminal.press("M")
         terminal.wait_for("model/embedding", f" {first.pid} ", absent="Since the mark")
 
+    def test_names_that_grow_from_mark_to_mark_are_shown_live_as_growing(self):
+        terminal = self.terminal(120, 40)
+        process = self.tracked_process('s = open_set([device(0xa1)])\nscope("decoder")')
+        self.top(terminal)
+        terminal.press("4", "w")
+        terminal.wait_for("needs a running daemon")
+        terminal.press("w")
+        terminal.wait_for("no process has enough marks")
+        for step in range(3):
+            process.run(f'allocate(s, DRAM, {4096 * step}, 1000, 1024); mark("step")')
+        terminal.wait_for("1 name grows from mark to mark", r"\+1\.0 KiB .* growing +dram .* decoder")
+        process.run('allocate(s, DRAM, 4096 * 3, 1000, 1024); mark("step")')
+        terminal.wait_for(r"\+1\.0 KiB +3\.0 KiB +4\.0 KiB +4 ")
+        terminal.press("w")
+        terminal.wait_for("1 group by name|in 1 group", absent="growing")
+
     def test_the_breakdown_shows_the_figures_of_the_view(self):
         terminal = self.terminal(120, 40)
         self.daemon("--quiet")

@@ -6,6 +6,7 @@
 #include "view/text/format.hpp"
 #include "view/text/parts.hpp"
 #include "view/text/screens.hpp"
+#include "view/text/tables.hpp"
 
 namespace ttmem::view {
 
@@ -23,7 +24,9 @@ const char* verdict_text(LeakVerdict verdict) {
     return "plateau";
 }
 
-std::string title_of(const LeakView& view) {
+}  // namespace
+
+std::string leaks_title(const LeakView& view) {
     if (view.marked == 0) {
         return "no process has enough marks";
     }
@@ -39,40 +42,41 @@ std::string title_of(const LeakView& view) {
                                                    format_count(view.unmarked, "process", "processes"));
 }
 
-}  // namespace
+Text leak_table(const std::vector<NameLeak>& leaks, const Style& style) {
+    Table table({{"PER MARK"},
+                 {"GROWN", kRight, 1},
+                 {"NOW", kRight, 2},
+                 {"MARKS"},
+                 {"SINCE", kRight, 3},
+                 {"FULL IN", kRight, 1},
+                 {"VERDICT", kLeft},
+                 {"KIND", kLeft},
+                 {"PID", kRight, 4},
+                 {"NAME", kLeft, 0, 20, Column::KeptPart::end}});
+    for (const NameLeak& leak : leaks) {
+        const bool is_growing = leak.verdict == LeakVerdict::growing;
+        table.add({"+" + format_bytes(leak.per_mark(), style.bytes), format_bytes(leak.grown(), style.bytes),
+                   format_bytes(leak.last, style.bytes), std::to_string(leak.marks),
+                   format_age(leak.since_age_ns), leak.full_in_ns ? format_age(*leak.full_in_ns) : "-",
+                   Line(verdict_text(leak.verdict), is_growing ? Tone::warn : Tone::plain),
+                   std::string(name_of(leak.kind)), std::to_string(leak.pid),
+                   leak.name.empty() ? "-" : leak.name});
+    }
+    return table.text(style);
+}
 
 Text leaks_text(const LeakView& view, const Style& style) {
     if (view.processes == 0) {
         return no_process_text(view.origin, view.inexact, view.hidden, style.bytes);
     }
     Text text;
-    text.add(headline(view.origin, title_of(view), view.is_exact()));
+    text.add(headline(view.origin, leaks_title(view), view.is_exact()));
     if (view.marked == 0) {
         text.add("A program marks a moment with ttmem_mark(\"step\"), three times or more;");
         text.add("'ttmem mark step' does it from outside ('ttmem leaks --host-marks').");
     }
     if (!view.leaks.empty()) {
-        Table table({{"PER MARK"},
-                     {"GROWN", kRight, 1},
-                     {"NOW", kRight, 2},
-                     {"MARKS"},
-                     {"SINCE", kRight, 3},
-                     {"FULL IN", kRight, 1},
-                     {"VERDICT", kLeft},
-                     {"KIND", kLeft},
-                     {"PID", kRight, 4},
-                     {"NAME", kLeft, 0, 20, Column::KeptPart::end}});
-        for (const NameLeak& leak : view.leaks) {
-            const bool is_growing = leak.verdict == LeakVerdict::growing;
-            table.add({"+" + format_bytes(leak.per_mark(), style.bytes),
-                       format_bytes(leak.grown(), style.bytes), format_bytes(leak.last, style.bytes),
-                       std::to_string(leak.marks), format_age(leak.since_age_ns),
-                       leak.full_in_ns ? format_age(*leak.full_in_ns) : "-",
-                       Line(verdict_text(leak.verdict), is_growing ? Tone::warn : Tone::plain),
-                       std::string(name_of(leak.kind)), std::to_string(leak.pid),
-                       leak.name.empty() ? "-" : leak.name});
-        }
-        text.blank().add(table.text(style));
+        text.blank().add(leak_table(view.leaks, style));
     }
     if (view.left_out() != 0) {
         text.add(fmt::format("... and {} ('--limit 0' shows all)",

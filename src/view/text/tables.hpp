@@ -33,6 +33,10 @@ Text growth_table(const std::vector<NameGrowth>& names, const Style& style);
 // "12 names have changed in the last 1m00s".
 std::string growth_title(const GrowthView& view);
 
+Text leak_table(const std::vector<NameLeak>& leaks, const Style& style);
+// "2 names grow from mark to mark".
+std::string leaks_title(const LeakView& view);
+
 // Numbered rows, and details of each row below the table.
 Text failure_table(const std::vector<census::FailureFigures>& failures, const Style& style);
 
