@@ -40,9 +40,12 @@ class Recordings(PageCase):
 
     def move(self, tab: Tab, share: float) -> str:
         """Moves the slider. Returns the moment as --at takes it."""
-        tab.value("(share => { const slider = document.querySelector('.recording input'); slider.value = Math.floor(slider.max * share);"
-                  f" slider.dispatchEvent(new Event('input', {{bubbles: true}})); }})({share})")
-        return tab.wait_for("document.querySelector('.recording output')?.innerText.split(' ')[0]")
+        ms = tab.value("(share => { const slider = document.querySelector('.recording input'); slider.value = Math.floor(slider.max * share);"
+                       " const ms = Number(slider.value);"
+                       f" slider.dispatchEvent(new Event('input', {{bubbles: true}})); return ms; }})({share})")
+        at = f"+{ms / 1000:.3f}s"
+        tab.wait_for(f"document.querySelector('.recording output').innerText.startsWith('{at} ')")
+        return at
 
     def assert_same(self, tab: Tab, path: str, at: str):
         view = json.loads(self.ttmem("status", "--recording", path, "--at", at, "--json").stdout)

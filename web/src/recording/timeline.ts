@@ -21,7 +21,7 @@ export interface Timeline {
     series: HistorySeries[];
     /** Peaks, failures, and the first mark of each name. */
     moments: NotableMoment[];
-    marks: (NotableMoment & { pid: number })[];
+    marks: (NotableMoment & { pid: number; name: string })[];
 }
 
 interface Change {
@@ -121,7 +121,7 @@ export function timelineOf(recording: Recording): Timeline {
     const ends = recording.processes.map((process) => ({ process, state: recording.stateOf(process, endOf(recording, process)) }));
     const failures = recording.processes.flatMap((process) => failureMoments(recording, process));
     const marks = ends.flatMap(({ process, state }) => [...(state?.marks.values() ?? [])].map((mark) => ({
-        title: `mark ${state?.nameOf(mark.name) ?? ""}`, at: mark.time, pid: process.pid,
+        title: `mark ${state?.nameOf(mark.name) ?? ""}`, name: state?.nameOf(mark.name) ?? "", at: mark.time, pid: process.pid,
     }))).sort((a, b) => a.at - b.at);
     // A process may have made marks before it was recorded.
     const known = marks.filter((mark) => recording.processes.some((process) => process.pid === mark.pid && recording.stateOf(process, mark.at) !== null));
