@@ -84,10 +84,12 @@ ${literal("kSent", sent)}
 ${literal("kPolicy", `${policy}; frame-ancestors 'none'`)}
 ${literal("kBefore", before)}
 ${literal("kAfter", after)}
+${literal("kSavedAddresses", readFileSync("src/model/saved_addresses.json"))}
 }  // namespace
 
 SentDocument sent_document() { return {kSent, kPolicy}; }
 DocumentParts document_parts() { return {kBefore, kAfter}; }
+std::string_view saved_addresses() { return kSavedAddresses; }
 
 }  // namespace ttmem::page
 `);

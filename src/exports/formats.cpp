@@ -17,6 +17,7 @@ Notes write_stream(const ExportModel& model, const ExportTarget& target, Output&
             return write_perfetto(model, to);
         case Format::pprof:
             return write_pprof(model, to);
+        case Format::html:
         case Format::memory_viz:
         case Format::ttnn_visualizer:
             break;

@@ -16,10 +16,10 @@
 
 namespace ttmem::exports {
 
-enum class Format : uint8_t { csv, jsonl, memory_viz, perfetto, pprof, ttnn_visualizer };
+enum class Format : uint8_t { csv, html, jsonl, memory_viz, perfetto, pprof, ttnn_visualizer };
 constexpr auto enum_names(Format /*of*/) {
     return std::to_array<std::string_view>(
-        {"csv", "jsonl", "memory-viz", "perfetto", "pprof", "ttnn-visualizer"});
+        {"csv", "html", "jsonl", "memory-viz", "perfetto", "pprof", "ttnn-visualizer"});
 }
 using base::name_of;
 
@@ -45,6 +45,7 @@ struct ExportTarget {
     bool force = false;
 };
 
+// All formats but html, which asks questions (exports/html.hpp).
 base::Expected<Notes> write_export(const ExportModel& model, const ExportTarget& target);
 
 }  // namespace ttmem::exports

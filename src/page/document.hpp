@@ -25,6 +25,10 @@ struct DocumentParts {
 // The build writes the definition: web/build.mjs.
 DocumentParts document_parts();
 
+// What a page with data inside should have (web/src/model/saved_addresses.json). Empty if the build left the page out.
+// The build writes the definition: web/build.mjs.
+std::string_view saved_addresses();
+
 // One HTML file that needs neither a daemon nor a network. `answers` is a JSON object: an address of the API to its answer. Empty if
 // the build left the page out.
 std::string document_with(std::string_view answers, const DocumentParts& parts = document_parts());

@@ -57,6 +57,15 @@ class Command(TestCase):
         self.assertIn(f"ssh -L 9479:{self.directory.api} {socket.gethostname()}", lines[2])
         self.assertNotEqual(self.output_of("web", "--no-open").splitlines()[0], lines[0])
 
+    def test_a_page_that_was_left_out_is_no_export(self):
+        self.host = self.daemon()
+        done = self.ttmem("export", "--format", "html", "-o", "-")
+        if self.is_built():
+            self.assertEqual((done.returncode, done.stdout[:15]), (0, "<!doctype html>"))
+        else:
+            self.assertIn("built without the page", done.stderr)
+            self.assertEqual((done.returncode, done.stdout), (1, ""))
+
     def test_the_browser_gets_a_file_that_only_the_user_can_read(self):
         self.host = self.daemon("--listen", "127.0.0.1:0", listen=None)
         if not self.is_built():

@@ -170,6 +170,14 @@ class Views(PageCase):
         tab.wait_for("!new URLSearchParams(location.search).has('from')")
         self.assert_quiet(tab)
 
+    def test_marks_of_a_process_lie_on_the_time_line(self):
+        self.start()
+        process = self.tracked_process("s = open_set([device(16)])\nheld = allocate(s, DRAM, 1048640, 1000, 4096)\nmark('epoch 7')")
+        self.host.wait_for(process.pid)
+        tab = self.tab("/chip/0")
+        tab.wait_for_text(f"process {process.pid}: mark epoch 7")
+        self.assert_quiet(tab)
+
     def test_print_leaves_out_the_controls_and_pictures_are_saved(self):
         self.start()
         simulator = self.simulator_at("transformer-dp4", "decode 1", "--board", "t3000")

@@ -40,9 +40,12 @@ class Recordings(PageCase):
 
     def move(self, tab: Tab, share: float) -> str:
         """Moves the slider. Returns the moment as --at takes it."""
-        tab.value("(share => { const slider = document.querySelector('.recording input'); slider.value = Math.floor(slider.max * share);"
-                  f" slider.dispatchEvent(new Event('input', {{bubbles: true}})); }})({share})")
-        return tab.wait_for("document.querySelector('.recording output')?.innerText.split(' ')[0]")
+        ms = tab.value("(share => { const slider = document.querySelector('.recording input'); slider.value = Math.floor(slider.max * share);"
+                       " const ms = Number(slider.value);"
+                       f" slider.dispatchEvent(new Event('input', {{bubbles: true}})); return ms; }})({share})")
+        at = f"+{ms / 1000:.3f}s"
+        tab.wait_for(f"document.querySelector('.recording output').innerText.startsWith('{at} ')")
+        return at
 
     def assert_same(self, tab: Tab, path: str, at: str):
         view = json.loads(self.ttmem("status", "--recording", path, "--at", at, "--json").stdout)
@@ -100,6 +103,23 @@ class Recordings(PageCase):
         tab.wait_for_text("Not enough")
         tab.wait_for_text(human(failure["missing"]))
         tab.wait_for_text(human(failure["needed"]))
+        self.assert_quiet(tab)
+
+    def test_each_failure_is_the_moment_of_the_command_line(self):
+        """Also those of a process that has ended since, and more than one."""
+        self.start()
+        path = self.record("fragmentation", "--board", "n150")
+        tab = self.open(path)
+        wanted = [one for one in self.json_of("events", "--recording", path)["events"] if one["what"] == "failure"]
+        self.assertGreater(len(wanted), 0)
+        titles = tab.wait_for("document.querySelector('.recording-moments') && [...document.querySelectorAll('.recording-moments button')].map(one => one.innerText)")
+        self.assertEqual([one for one in titles if one.startswith("failure")], [f"failure {i + 1}" for i in range(min(len(wanted), 20))])
+        tab.press(key="f")
+        for number in range(1, min(len(wanted), 3) + 1):
+            tab.value(f"[...document.querySelectorAll('.recording-moments button')].find(one => one.innerText === 'failure {number}').click()")
+            failures = self.json_of("why", "--recording", path, "--at", f"failure:{number}")["failures"]
+            tab.wait_for(f"document.querySelectorAll('.failure-card').length === {len(failures)}")
+            tab.wait_for_text(human(failures[0]["needed"]))
         self.assert_quiet(tab)
 
     def test_marks_are_moments_and_lie_on_the_time_line(self):

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "access/direct_host.hpp"
 #include "cli/commands/commands.hpp"
+#include "cli/commands/export_html.hpp"
 #include "exports/formats.hpp"
 #include "exports/sources.hpp"
 #include "view/text/format.hpp"
@@ -14,13 +15,13 @@ struct ExportOptions {
     std::optional<std::string> recording;
     std::optional<std::string> at;
     std::optional<uint64_t> max_allocations;
+
+    uint64_t most() const { return max_allocations.value_or(exports::default_allocations(target.format)); }
 };
 
 base::Expected<exports::ExportModel> read_model(const ExportOptions& options) {
     if (options.recording) {
-        const uint64_t most =
-            options.max_allocations.value_or(exports::default_allocations(options.target.format));
-        return exports::read_recording(*options.recording, options.at, most);
+        return exports::read_recording(*options.recording, options.at, options.most());
     }
     const access::DirectHost host;
     for (const std::string& notice : host.notices()) {
@@ -30,6 +31,10 @@ base::Expected<exports::ExportModel> read_model(const ExportOptions& options) {
 }
 
 int run_export(const ExportOptions& options) {
+    if (options.target.format == exports::Format::html) {
+        return options.recording ? export_html(options.target, *options.recording, options.at, options.most())
+                                 : export_html(options.target);
+    }
     const auto model = read_model(options);
     if (!model) {
         return fail(model.error().text);
@@ -63,7 +68,7 @@ void declare_export_options(CLI::App& command, ExportOptions& options) {
             [&options](const std::string& name) {
                 options.target.format = *base::by_name<exports::Format>(name);
             },
-            "csv, jsonl, memory-viz, perfetto, pprof or ttnn-visualizer")
+            "csv, html, jsonl, memory-viz, perfetto, pprof or ttnn-visualizer")
         ->check(check_choice(format_names()))
         ->type_name("FORMAT")
         ->required();
@@ -96,6 +101,7 @@ void add_export(CLI::App& app, Action& chosen) {
             "processes that this user may read. The file is for this user only. What is left\n"
             "out is reported on standard error.\n\n"
             "  csv              a table for spreadsheets\n"
+            "  html             the page with its data inside; needs no network\n"
             "  jsonl            one JSON object per line\n"
             "  memory-viz       a snapshot for pytorch.org/memory_viz; a name that ends in\n"
             "                   .pickle gives a pickle; the limit is 200000\n"
@@ -105,6 +111,7 @@ void add_export(CLI::App& app, Action& chosen) {
             "Examples:\n"
             "  ttmem export --format csv -o -\n"
             "  ttmem export --format pprof -o memory.pb.gz\n"
+            "  ttmem export --format html -o report.html\n"
             "  ttmem record -o run4.ttmem --seconds 0.2\n"
             "  ttmem export --format perfetto --recording run4.ttmem -o run.pftrace");
 }

@@ -148,6 +148,11 @@ base::Expected<WhyView> Failures::answer(const Host& host, const FailureQuery& q
     view.holders = holders_of(page->failures, visible->census);
     view.kept = kept_cards(host, query, visible->devices);
     visible->describe(view.failures, host.origin());
+    // A recording has a time of its own.
+    const uint64_t now_ns = view.failures.origin.time_ns;
+    for (census::FailureFigures& failure : page->failures) {
+        failure.time_ns = now_ns - std::min(now_ns, failure.age_ns);
+    }
     view.failures.total = page->total;
     view.failures.counts = std::move(page->counts);
     view.failures.failures = std::move(page->failures);

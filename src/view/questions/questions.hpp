@@ -15,6 +15,7 @@
 #include "view/questions/inventory.hpp"
 #include "view/questions/leaks.hpp"
 #include "view/questions/map.hpp"
+#include "view/questions/marks.hpp"
 #include "view/questions/peak.hpp"
 #include "view/questions/post_mortem.hpp"
 #include "view/questions/post_mortems.hpp"
@@ -26,7 +27,7 @@
 namespace ttmem::view {
 
 using Questions = QuestionList<Status, Processes, Allocations, Groups, Growth, Inventory, Leaks, Advice,
-                               PeakContents, Programs, Map, FitCheck, Cores, Failures, PostMortemList,
-                               SinglePostMortem, History, Events, Self>;
+                               PeakContents, MarkList, Programs, Map, FitCheck, Cores, Failures,
+                               PostMortemList, SinglePostMortem, History, Events, Self>;
 
 }  // namespace ttmem::view

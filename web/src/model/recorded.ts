@@ -6,7 +6,7 @@ import type { Recording } from "../recording/recording";
 import type { NotableMoment, Timeline } from "../recording/timeline";
 import { go } from "./router";
 import { showRecorded } from "./source";
-import type { History } from "./types";
+import type { History, Marks } from "./types";
 
 export interface OpenRecording {
     name: string;
@@ -15,8 +15,6 @@ export interface OpenRecording {
     at: number;
     problems: string[];
     moments: NotableMoment[];
-    /** Marks of processes, in seconds since the epoch. */
-    marks: { time: number; text: string }[];
 }
 
 export const opened = signal<OpenRecording | null>(null);
@@ -36,11 +34,16 @@ export async function openRecording(file: File): Promise<void> {
         const timeline = timelineOf(recording);
         show = (at) => {
             const moment = new Moment(recording, at);
-            showRecorded(moment.status, (address) => (address.startsWith("/v1/history") ? historyOf(recording, timeline, address) : moment.answer(address)), NOT_THERE);
+            // The time line has the whole recording, whatever the moment.
+            const answer = (address: string): unknown => {
+                if (address.startsWith("/v1/history")) return historyOf(recording, timeline, address);
+                return address.startsWith("/v1/marks") ? marksOf(recording, timeline) : moment.answer(address);
+            };
+            showRecorded(moment.status, answer, NOT_THERE);
         };
         const { first, last, problems } = recording;
         refusal.value = "";
-        moveTo(last, { name: file.name, first, last, at: last, problems, moments: timeline.moments, marks: marksOf(recording, timeline) });
+        moveTo(last, { name: file.name, first, last, at: last, problems, moments: timeline.moments });
         go("/");
     } catch (error) {
         refusal.value = error instanceof Error ? error.message : String(error);
@@ -54,9 +57,10 @@ export function moveTo(at: number, recording: OpenRecording | null = opened.valu
     show?.(at);
 }
 
-const marksOf = (recording: Recording, timeline: Timeline): OpenRecording["marks"] => timeline.marks.map((mark) => ({
-    time: (recording.startedEpoch + mark.at) / 1e9, text: `process ${mark.pid}: ${mark.title}`,
-}));
+function marksOf(recording: Recording, timeline: Timeline): Marks {
+    const marks = timeline.marks.map((mark) => ({ pid: mark.pid, name: mark.name, time_ns: recording.startedEpoch + mark.at }));
+    return { marks: marks.reverse() };
+}
 
 function historyOf(recording: Recording, timeline: Timeline, address: string): History {
     const device = new URLSearchParams(address.split("?")[1] ?? "").get("device");

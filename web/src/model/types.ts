@@ -304,6 +304,10 @@ export interface Failures extends Listed {
     kept?: { pid: number; comm: string; user: string; failure: Failure }[];
 }
 
+export interface Marks {
+    marks: { pid: number; name: string; time_ns: number }[];
+}
+
 export interface Growth extends Listed {
     span_ns: number;
     total: number;

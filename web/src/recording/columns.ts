@@ -3,6 +3,7 @@
 
 import { ByteReader } from "./byte_reader";
 
+export const TIME_UNIT_NS = 16;
 export const EVENT = { allocate: 1, free: 2, open_set: 3, close_set: 4, failure: 5 } as const;
 
 export interface TableEntry {
@@ -67,7 +68,7 @@ export function readEvents(from: ByteReader, first: number): RecordedEvent[] {
     for (let i = 0; i < count; ++i) {
         const byte = types.byte();
         const type = byte & 7;
-        time += times.difference() * 16;
+        time += times.difference() * TIME_UNIT_NS;
         let held: Held | null = null;
         if (type === EVENT.allocate || type === EVENT.free) slot = (slot + slots.difference()) >>> 0;
         if (type === EVENT.allocate) {

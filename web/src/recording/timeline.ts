@@ -3,7 +3,7 @@
 
 import type { AnyKind, HistorySeries, Kind } from "../model/types";
 import { KINDS } from "../model/types";
-import { EVENT } from "./columns";
+import { EVENT, TIME_UNIT_NS } from "./columns";
 import type { Held } from "./columns";
 import { deviceOf, KIND_NAMES } from "./facts";
 import type { RecordedProcess, Recording } from "./recording";
@@ -21,7 +21,7 @@ export interface Timeline {
     series: HistorySeries[];
     /** Peaks, failures, and the first mark of each name. */
     moments: NotableMoment[];
-    marks: (NotableMoment & { pid: number })[];
+    marks: (NotableMoment & { pid: number; name: string })[];
 }
 
 interface Change {
@@ -65,6 +65,12 @@ function* changesOf(recording: Recording, process: RecordedProcess): Generator<C
     if (process.ended !== null) {
         for (const held of live.values()) yield change(held, process.ended, -1);
     }
+}
+
+/** The time of an event is rounded down, that of the failure itself is not; `ttmem why --at failure:1` allows for it as much. */
+function failureMoments(recording: Recording, process: RecordedProcess): number[] {
+    const failures = [...recording.eventsOf(process)].filter((event) => event.type === EVENT.failure);
+    return failures.map((event) => Math.min(event.time + 4 * TIME_UNIT_NS, recording.last));
 }
 
 /** The changes of all processes by time. */
@@ -113,9 +119,9 @@ export function timelineOf(recording: Recording): Timeline {
     for (const one of series.values()) one.samples.push({ time_ns: epoch(recording.last), used: one.now });
     const moments = KINDS.filter((kind) => sums[kind].most > 0).map((kind) => ({ title: `peak ${kind}`, at: sums[kind].at }));
     const ends = recording.processes.map((process) => ({ process, state: recording.stateOf(process, endOf(recording, process)) }));
-    const failures = ends.flatMap(({ state }) => [...(state?.failures.values() ?? [])].map((failure) => failure.time));
+    const failures = recording.processes.flatMap((process) => failureMoments(recording, process));
     const marks = ends.flatMap(({ process, state }) => [...(state?.marks.values() ?? [])].map((mark) => ({
-        title: `mark ${state?.nameOf(mark.name) ?? ""}`, at: mark.time, pid: process.pid,
+        title: `mark ${state?.nameOf(mark.name) ?? ""}`, name: state?.nameOf(mark.name) ?? "", at: mark.time, pid: process.pid,
     }))).sort((a, b) => a.at - b.at);
     // A process may have made marks before it was recorded.
     const known = marks.filter((mark) => recording.processes.some((process) => process.pid === mark.pid && recording.stateOf(process, mark.at) !== null));

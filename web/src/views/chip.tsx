@@ -3,13 +3,12 @@
 
 import type { VNode } from "preact";
 import { useMemo } from "preact/hooks";
-import { opened } from "../model/recorded";
 import { addressOf, route, setQuery } from "../model/router";
 import { hasDetails, isSaved, status } from "../model/source";
 import { holders } from "../model/status";
 import { KIND_COLORS } from "../model/theme";
 import { KINDS } from "../model/types";
-import type { Device, Failures, History, Kind as KindName, PostMortems, Status } from "../model/types";
+import type { Device, Failures, History, Kind as KindName, Marks, PostMortems, Status } from "../model/types";
 import { bytes, clock, number, percent } from "../model/units";
 import { Bar, Choice, Empty, HowToSeeMore, Kind, KIND_WORDS, Link, Panel, Show } from "../parts/basics";
 import { Chart } from "../parts/chart";
@@ -68,11 +67,13 @@ const SPANS = [{ value: "300", text: "5 min" }, { value: "3600", text: "1 hour" 
 function useMarks(device: number, view: Status): Mark[] {
     const failures = useAnswer<Failures>(hasDetails.value ? addressOf("/v1/failures", { device, limit: 100 }) : null).data;
     const deaths = useAnswer<PostMortems>(hasDetails.value ? addressOf("/v1/post-mortems", { device, limit: 100 }) : null).data;
+    const marks = useAnswer<Marks>(hasDetails.value ? "/v1/marks?limit=200" : null).data;
     const live = holders(view, device);
-    const recorded = opened.value?.marks;
     const started = live.map((one) => one.pid).join();
     return useMemo(() => [
-        ...(recorded ?? []).map((one) => ({ ...one, text: `${clock(one.time * 1e9)} ${one.text}`, isBad: false })),
+        ...(marks?.marks ?? []).filter((one) => isSaved() || live.some(({ pid }) => pid === one.pid)).map((one) => ({
+            time: one.time_ns / 1e9, text: `${clock(one.time_ns)} process ${one.pid}: mark ${one.name}`, isBad: false,
+        })),
         ...(failures?.failures ?? []).map((one) => ({
             time: one.time_ns / 1e9, text: `${clock(one.time_ns)} process ${one.pid}: ${one.verdict}`, isBad: true,
         })),
@@ -82,7 +83,7 @@ function useMarks(device: number, view: Status): Mark[] {
         ...live.map((one) => ({
             time: one.start_time_ns / 1e9, text: `${clock(one.start_time_ns)} process ${one.pid} started`, isBad: false,
         })),
-    ].sort((a, b) => b.time - a.time), [failures, deaths, started, recorded]);
+    ].sort((a, b) => b.time - a.time), [failures, deaths, marks, started]);
 }
 
 function OverTime({ device, view }: { device: Device; view: Status }): VNode {

@@ -2,42 +2,30 @@
 // Saves the host as it is now in one HTML file: this page with its data inside. It needs no network and no daemon.
 
 import { addressOf } from "../model/router";
-import { ALL_ALLOCATIONS } from "../model/saved";
+import FORMS from "../model/saved_addresses.json";
 import type { SavedAnswers } from "../model/saved";
 import { get, hasDetails, isSaved, status } from "../model/source";
-import { KINDS } from "../model/types";
 import type { Status } from "../model/types";
 import { save } from "../parts/basics";
 
 const MOST_DEVICES = 32;
+const MOST_MAPPED_DEVICES = 8;
 
-/** The addresses that the views ask for. */
+/** The addresses that the views ask for; 'ttmem export --format html' has the same list. */
 export function addressesOf(view: Status): string[] {
-    const list = ["/v1/failures?limit=5", "/v1/failures?limit=200", "/v1/growth?limit=6", "/v1/history", "/v1/post-mortems?limit=100",
-        "/v1/allocations?group=name&limit=10000"];
-    for (const kind of KINDS) {
-        list.push(addressOf("/v1/allocations", { group: "name", kind, limit: 10_000 }));
-    }
-    list.push(ALL_ALLOCATIONS);
-    for (const device of view.devices.slice(0, MOST_DEVICES)) {
-        const core = device.l1_worst_core?.core?.join(",") ?? null;
-        list.push(addressOf("/v1/history", { device: device.id }), addressOf("/v1/failures", { device: device.id, limit: 100 }),
-            addressOf("/v1/post-mortems", { device: device.id, limit: 100 }), addressOf("/v1/cores", { device: device.id }));
-        if (core !== null) {
-            list.push(addressOf("/v1/map", { device: device.id, kind: "l1", core, limit: 60 }),
-                addressOf("/v1/map", { device: device.id, kind: "cb", core, limit: 8 }));
-        }
-    }
-    const first = view.devices[0];
-    if (first !== undefined) {
-        for (const kind of ["dram", "l1", "l1_small", "trace"]) {
-            list.push(addressOf("/v1/map", { device: first.id, kind, limit: 10_000 }));
-        }
-    }
-    for (const process of view.processes) {
-        list.push(addressOf("/v1/allocations", { group: "name", pid: process.pid, limit: 50 }), addressOf("/v1/peak", { pid: process.pid, limit: 10 }));
-    }
-    return list;
+    const formed = (of: string, values: Record<string, string | number> = {}): string[] => FORMS.filter((form) => form.of === of).map((form) => {
+        const query = Object.entries(form.query as Record<string, string | number>).map(([name, value]) => [name, values[value] ?? value] as const);
+        return addressOf(form.path, Object.fromEntries(query));
+    });
+    return [
+        ...formed("host"),
+        ...view.devices.slice(0, MOST_DEVICES).flatMap(({ id, l1_worst_core }, i) => [
+            ...formed("device", { "{device}": id }),
+            ...(i < MOST_MAPPED_DEVICES ? formed("mapped device", { "{device}": id }) : []),
+            ...(l1_worst_core?.core ? formed("core", { "{device}": id, "{core}": l1_worst_core.core.join(",") }) : []),
+        ]),
+        ...view.processes.flatMap(({ pid }) => formed("process", { "{pid}": pid })),
+    ];
 }
 
 /** JSON inside a script element: no character of it can end the element. */
