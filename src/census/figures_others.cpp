@@ -54,9 +54,9 @@ void add_totals_only(FiguresBuilder& builder, const Census& census) {
             }
         }
         builder.figures.processes.push_back(std::move(process));
-        for (const Reason reason : {Reason::reserved_unknown, Reason::totals_only}) {
-            builder.figures.inexact.push_back({one.identity.pid, reason, one.devices.size()});
-        }
+        builder.figures.inexact.push_back({one.identity.pid, Reason::reserved_unknown, one.devices.size()});
+        builder.figures.inexact.push_back(
+            {one.identity.pid, Reason::totals_only, one.devices.size(), one.lacks});
         if (left_out != 0) {
             builder.figures.inexact.push_back({one.identity.pid, Reason::too_many_devices, left_out});
         }

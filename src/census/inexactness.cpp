@@ -28,7 +28,7 @@ constexpr std::string_view sentence_of(Reason reason) {
         case Reason::list_limit:
             return "too much to list with the others: its allocations are missing here (--pid lists them)";
         case Reason::totals_only:
-            return "totals only: what else it holds, and how many allocations, is not known";
+            return "totals only ({}): what else it holds, and how many allocations, is not known";
         case Reason::untracked:
             return "untracked: it has devices open and reports nothing";
         case Reason::not_listed:

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "base/descriptor.hpp"
@@ -28,6 +29,7 @@ struct TotalsOnly {
     ProcessSource source = ProcessSource::stock;
     std::shared_ptr<const base::Descriptor> handle;  // a pidfd that signals its end
     std::vector<DeviceTotals> devices;               // by ASIC id
+    std::string lacks;                               // the kinds that the source does not give, and why
 };
 
 }  // namespace ttmem::census

@@ -30,14 +30,14 @@ std::optional<BufferRecord> Buffers::take(const void* buffer) {
 void Buffers::forget_set(ttmem_set set) {
     for (Shard& shard : shards_) {
         const std::lock_guard lock(shard.mutex);
-        std::erase_if(shard.records, [&](const auto& entry) { return entry.second.set == set; });
+        boost::unordered::erase_if(shard.records, [&](const auto& entry) { return entry.second.set == set; });
     }
 }
 
 void Buffers::free_all_of(const void* allocator) {
     for (Shard& shard : shards_) {
         const std::lock_guard lock(shard.mutex);
-        std::erase_if(shard.records, [&](const auto& entry) {
+        boost::unordered::erase_if(shard.records, [&](const auto& entry) {
             if (entry.second.allocator != allocator) {
                 return false;
             }

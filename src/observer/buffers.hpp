@@ -7,9 +7,9 @@
 #include <ttmem/ttmem.h>
 
 #include <array>
+#include <boost/unordered/unordered_flat_map.hpp>
 #include <mutex>
 #include <optional>
-#include <unordered_map>
 
 namespace ttmem::observer {
 
@@ -43,7 +43,7 @@ public:
 private:
     struct alignas(64) Shard {
         mutable std::mutex mutex;
-        std::unordered_map<const void*, BufferRecord> records;
+        boost::unordered_flat_map<const void*, BufferRecord> records;
     };
 
     Shard& shard_of(const void* buffer) {

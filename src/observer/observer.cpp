@@ -67,9 +67,10 @@ private:
 template <class Callback>
 class ExceptionGuard {
 public:
-    explicit ExceptionGuard(Callback what) : what_(what), before_(std::uncaught_exceptions()) {}
+    explicit ExceptionGuard(Callback what) : what_(what) {}
+    void returned() noexcept { has_returned_ = true; }
     ~ExceptionGuard() {
-        if (std::uncaught_exceptions() > before_) {
+        if (!has_returned_ && std::uncaught_exceptions() > 0) {
             try {
                 what_();
             } catch (...) {  // NOLINT(bugprone-empty-catch)
@@ -81,18 +82,22 @@ public:
 
 private:
     const Callback what_;
-    const int before_;
+    bool has_returned_ = false;
 };
 
 void* tracker_instance() {
     void* const tracker = observer->metal.originals.tracker_instance();
-    record([&] { Processor::watch_thread(observer->metal, static_cast<metal::GraphTracker*>(tracker)); });
+    if (!thread_data().is_watched) {
+        record([&] { Processor::watch_thread(observer->metal, static_cast<metal::GraphTracker*>(tracker)); });
+    }
     return tracker;
 }
 
 bool hook_allocate(void* self, void* buffer) {
     const bool is_hooked = observer->metal.originals.hook_allocate(self, buffer);
-    thread_data().hooked = is_hooked ? buffer : nullptr;
+    ThreadData& data = thread_data();
+    data.hooked = is_hooked ? buffer : nullptr;
+    data.allocated = nullptr;  // an earlier buffer may have been at the same address
     return is_hooked;
 }
 
@@ -125,9 +130,10 @@ private:
 template <auto kOriginal>
 uint64_t allocate_on(void* self, void* object) {
     const auto* const buffer = static_cast<const Buffer*>(object);
-    const ExceptionGuard failed([&] { observer->out_of_memory(self, buffer); });
+    ExceptionGuard failed([&] { observer->out_of_memory(self, buffer); });
     MeasuredAllocation measured(self, buffer);
     const uint64_t address = (observer->metal.originals.*kOriginal)(self, object);
+    failed.returned();
     measured.succeeded();
     ThreadData& data = thread_data();
     data.allocated = buffer;
@@ -261,11 +267,12 @@ void compile_and_allocate(void* self, void* device, bool slow) {
             observer->laid_out(self, BufferClass::dataflow, static_cast<const IDevice*>(device), {});
         }
     };
-    const ExceptionGuard failed([&] {
+    ExceptionGuard failed([&] {
         note_unseen();
         observer->clashed(self, static_cast<const IDevice*>(device));
     });
     observer->metal.originals.compile_and_allocate(self, device, slow);
+    failed.returned();
     record(note_unseen);
 }
 
@@ -277,8 +284,9 @@ void allocate_circular_buffers(void* self, void* device) {
 
 void validate_circular_buffer_region(void* self, void* device) {
     const ProgramScope frame(self);
-    const ExceptionGuard failed([&] { observer->clashed(self, static_cast<const IDevice*>(device)); });
+    ExceptionGuard failed([&] { observer->clashed(self, static_cast<const IDevice*>(device)); });
     observer->metal.originals.validate_circular_buffer_region(self, device);
+    failed.returned();
 }
 
 // The addresses that the runtime takes meanwhile are noted.
@@ -334,8 +342,9 @@ void* kernel_arguments(void* self) {
 
 void validate_dataflow_buffer_region(void* self, void* device) {
     const ProgramScope frame(self);
-    const ExceptionGuard failed([&] { observer->clashed(self, static_cast<const IDevice*>(device)); });
+    ExceptionGuard failed([&] { observer->clashed(self, static_cast<const IDevice*>(device)); });
     observer->metal.originals.validate_dataflow_buffer_region(self, device);
+    failed.returned();
 }
 
 void deallocate_circular_buffers(void* self) {

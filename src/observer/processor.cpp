@@ -179,7 +179,7 @@ std::string Processor::probe(const Metal& metal) {
 }
 
 void Processor::watch_thread(const Metal& metal, metal::GraphTracker* tracker) {
-    if (has_left || *processor == nullptr || thread_data().is_watched) {
+    if (has_left || *processor == nullptr) {
         return;
     }
     ProcessorList& list = metal.processors(tracker);

@@ -60,7 +60,8 @@ public:
 
     void remove_relocated(std::vector<const void*>& functions) const {
         for (const auto& [start, count] : {data_, calls_}) {
-            for (size_t i = 0; start != nullptr && symbols_ != nullptr && i < count; ++i) {
+            const bool is_readable = start != nullptr && symbols_ != nullptr;
+            for (size_t i = 0; is_readable && i < count && !functions.empty(); ++i) {
                 const size_t symbol = start[i].r_info >> 32;
                 if (symbol != 0 && symbols_[symbol].st_value != 0) {
                     std::erase(functions, reinterpret_cast<const void*>(base_ + symbols_[symbol].st_value));

@@ -7,22 +7,19 @@ namespace ttmem::observer {
 
 namespace {
 
-// initial-exec TLS: found without a call. libttmem uses some too; the space is small.
-__thread ThreadData* current __attribute__((tls_model("initial-exec"))) = nullptr;
-
 struct Reaper {
-    ~Reaper() { delete std::exchange(current, nullptr); }
+    ~Reaper() { delete std::exchange(current_thread_data, nullptr); }
 };
 
 }  // namespace
 
-ThreadData& thread_data() {
-    if (current == nullptr) {
-        current = new ThreadData;
-        thread_local const Reaper reaper;
-        static_cast<void>(reaper);
-    }
-    return *current;
+__thread ThreadData* current_thread_data __attribute__((tls_model("initial-exec"))) = nullptr;
+
+ThreadData& new_thread_data() {
+    current_thread_data = new ThreadData;
+    thread_local const Reaper reaper;
+    static_cast<void>(reaper);
+    return *current_thread_data;
 }
 
 }  // namespace ttmem::observer

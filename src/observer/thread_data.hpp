@@ -44,7 +44,13 @@ struct ThreadData {
     uint64_t failed_frame = 0;  // the last one whose clash was reported
 };
 
+// initial-exec TLS: found without a call. libttmem uses some too; the space is small.
+extern __thread ThreadData* current_thread_data __attribute__((tls_model("initial-exec")));
+ThreadData& new_thread_data();
+
 // Valid after the thread's own data were destroyed: other destructors may still free memory.
-ThreadData& thread_data();
+inline ThreadData& thread_data() {
+    return current_thread_data != nullptr ? *current_thread_data : new_thread_data();
+}
 
 }  // namespace ttmem::observer

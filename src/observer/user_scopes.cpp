@@ -21,13 +21,11 @@ struct WaitingScope {
 char* name_of(WaitingScope* scope) { return reinterpret_cast<char*>(scope + 1); }
 
 struct ThreadScopes {
-    const Observation* observation;  // null before the first call of the runtime on this thread
     WaitingScope* innermost;
     uint32_t waiting;
     uint32_t too_many;  // innermost ones that found no room
 };
 
-// initial-exec TLS: found without a call. The library is loaded when the program starts.
 __thread ThreadScopes scopes __attribute__((tls_model("initial-exec")));
 
 WaitingScope* new_scope(const char* name) {
@@ -61,11 +59,13 @@ void report(const Observation& observation, WaitingScope* innermost) {
 
 }  // namespace
 
+__thread const Observation* thread_observation __attribute__((tls_model("initial-exec")));
+
 void push_user_scope(const char* name) {
     const char* const known = name != nullptr ? name : "";
-    if (scopes.observation != nullptr) {
-        if (scopes.observation->enter_scope != nullptr) {
-            scopes.observation->enter_scope(known);
+    if (thread_observation != nullptr) {
+        if (thread_observation->enter_scope != nullptr) {
+            thread_observation->enter_scope(known);
         }
         return;
     }
@@ -88,18 +88,16 @@ void pop_user_scope() {
         scopes.innermost = scope->outer;
         --scopes.waiting;
         free(scope);
-    } else if (scopes.observation != nullptr && scopes.observation->leave_scope != nullptr) {
-        scopes.observation->leave_scope();
+    } else if (thread_observation != nullptr && thread_observation->leave_scope != nullptr) {
+        thread_observation->leave_scope();
     }
 }
-
-bool are_scopes_reported() { return scopes.observation != nullptr; }
 
 void report_user_scopes(const Observation& observation) {
     WaitingScope* const innermost = scopes.innermost;
     scopes.innermost = nullptr;
     scopes.waiting = 0;
-    scopes.observation = &observation;
+    thread_observation = &observation;
     report(observation, innermost);
 }
 

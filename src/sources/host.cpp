@@ -47,6 +47,7 @@ HostFacts HostReader::read() {
         facts.driver = std::move(driver);
     }
     stock_region::FoundTotals found = stock_region::discover(proc_, root_ + stock_region::kDefaultFolder);
+    std::vector<stock_region::Problem> cleared_notes = cleared_slots_.compare(found);
     for (census::TotalsOnly& one : found.processes) {
         if (auto handle = handle_of(one.identity)) {
             one.handle = std::move(*handle);
@@ -55,6 +56,9 @@ HostFacts HostReader::read() {
     }
     for (stock_region::Problem& problem : found.problems) {
         facts.omissions.push_back({0, census::Reason::stock_region, std::move(problem.text)});
+    }
+    for (stock_region::Problem& note : cleared_notes) {
+        facts.omissions.push_back({0, census::Reason::stock_region, std::move(note.text)});
     }
     // A claim is no property of the process that it names.
     for (stock_region::StockClaim& claim : found.claims) {

@@ -13,6 +13,7 @@
 #include "census/census.hpp"
 #include "sources/driver/driver.hpp"
 #include "sources/proc.hpp"
+#include "sources/stock_region/cleared_slots.hpp"
 
 namespace ttmem::sources {
 
@@ -32,13 +33,15 @@ struct HostFacts {
     std::vector<ProcessClaim> claims;
 };
 
-// Not thread-safe.
+// Not thread-safe. What changed between two reads is known only to one that read both.
 class HostReader {
 public:
     // The folder used as "/": $TTMEM_HOST_ROOT (set by tests), or the real root.
     static std::string standard_root();
 
     explicit HostReader(std::string root = standard_root());
+    HostReader(const HostReader&) = delete;
+    HostReader& operator=(const HostReader&) = delete;
 
     HostFacts read();
 
@@ -48,6 +51,7 @@ private:
     std::string root_;
     Proc proc_;
     driver::DriverTree driver_;
+    stock_region::ClearedSlots cleared_slots_{proc_};
 };
 
 // Adds the facts to a census whose processes are complete. Processes that have a ledger are not counted again, claims

@@ -5,6 +5,7 @@
 import os
 import select
 import subprocess
+import sys
 import time
 
 from harness.daemon import Daemon
@@ -17,6 +18,14 @@ from harness.waiting import wait_until
 
 REQUESTED_ONLY = "reserved_unknown"
 TOTALS_ONLY = "totals_only"
+
+MAPS_A_FILE = """
+import mmap, signal, sys
+with open(sys.argv[1], "r+b") as file:
+    mapped = mmap.mmap(file.fileno(), 0)
+print(flush=True)
+signal.pause()
+"""
 
 
 class StockRegions(HostCase):
@@ -87,6 +96,32 @@ class StockRegions(HostCase):
         for view in (daemon.view(), self.direct_view()):
             self.assertEqual((view["processes"], view["exact"], view["inexact"]), ([], True, []))
             self.assertEqual(used_on(view, 0), dict.fromkeys(KINDS, 0))
+
+    def test_a_process_with_programs_and_no_buffers_is_tracked(self):
+        process = self.stock()
+        self.region().put(process.pid, cb=777)
+        daemon = self.daemon()
+        self.assertEqual([(one["pid"], one["source"]) for one in daemon.view()["processes"]], [(process.pid, "stock")])
+        for output in (self.output_of("status"), self.output_of("status", "--direct")):
+            self.assertNotIn("no tracked process", output)
+            self.assertIn(f"{process.pid}", output)
+            self.assertIn("region version 3: circular buffers are those of all cached programs, as last written, not shown", output)
+
+    def test_a_slot_that_another_program_clears_is_noted(self):
+        region = self.region()
+        process = subprocess.Popen([sys.executable, "-c", MAPS_A_FILE, region.path], stdout=subprocess.PIPE)
+        self.addCleanup(process.stdout.close)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        process.stdout.readline()
+        self.host.add_processes(process.pid)
+        region.put(process.pid, dram=4096)
+        daemon = self.daemon()
+        self.assertEqual(details_of(daemon.view(), "stock_region"), set())
+        region.put(0, slot=0)
+        self.assertEqual(details_of(self.refresh(daemon, self.host), "stock_region"),
+                         {f"stock region of ASIC {self.asic_id}: another program cleared the slot of process {process.pid}, "
+                          "its figures are too low"})
 
     def test_figures_follow_the_region(self):
         process = self.stock()

@@ -20,6 +20,7 @@
 #include "base/descriptor.hpp"
 #include "base/error.hpp"
 #include "census/arithmetic.hpp"
+#include "sources/stock_region/layout.hpp"
 #include "sources/stock_region/liveness.hpp"
 #include "sources/stock_region/region.hpp"
 #include "sources/stock_region/settle.hpp"
@@ -42,6 +43,13 @@ struct Source {
 
 Problem problem_of(uint64_t asic_id, const std::string& text) {
     return {asic_id, "stock region of ASIC " + std::to_string(asic_id) + ": " + text};
+}
+
+// The value for circular buffers is not shown. What it is depends on the version.
+std::string lacks(uint32_t version) {
+    const std::string cb = version == layout::kVersion3 ? "of all cached programs, as last written"
+                                                        : "of the programs that were launched last";
+    return "region version " + std::to_string(version) + ": circular buffers are those " + cb + ", not shown";
 }
 
 bool read_all(const Descriptor& file, std::span<unsigned char> into, size_t offset) {
@@ -263,6 +271,7 @@ private:
         census::TotalsOnly& process = processes_[slot.pid];
         process.identity = identity;
         process.source = census::ProcessSource::stock;
+        process.lacks = lacks(source.region.version);
         assert(process.devices.empty() || process.devices.back().asic_id <= source.asic_id);
         if (!process.devices.empty() && process.devices.back().asic_id == source.asic_id) {
             process.devices.back().requested = {};

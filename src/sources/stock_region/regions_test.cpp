@@ -75,6 +75,21 @@ TEST_F(StockRegions, CircularBuffersAndKernelsHaveNoFigure) {
     EXPECT_EQ(requested[census::index_of(census::Kind::kernel)], std::nullopt);
 }
 
+TEST_F(StockRegions, CircularBuffersAreLabelledByTheVersionOfTheRegion) {
+    write_process(11);
+    for (const auto& [version, of] :
+         {std::pair(layout::kVersion3, "of all cached programs"),
+          std::pair(layout::kVersion4, "of the programs that were launched last")}) {
+        RegionWriter writer(9, version);
+        writer.add(11, at(20), {0, 0, 0, 0, 5});  // programs and no buffers
+        write_region(writer);
+        const FoundTotals found = scan();
+        ASSERT_EQ(found.processes.size(), 1u);
+        EXPECT_THAT(found.processes[0].lacks, HasSubstr("region version " + std::to_string(version)));
+        EXPECT_THAT(found.processes[0].lacks, HasSubstr(of));
+    }
+}
+
 TEST_F(StockRegions, AProcessThatHoldsNothingIsListedForItHasTheDeviceOpen) {
     write_process(11);
     RegionWriter writer(9);
