@@ -22,23 +22,36 @@ std::string error_in(const HttpAnswer& answer) {
                     : "the daemon answered " + std::to_string(answer.status);
 }
 
-}  // namespace
-
-base::Expected<std::string> get(const std::string& target) {
+// Asks the first daemon that runs.
+template <class Ask>
+base::Expected<HttpAnswer> ask_first(Ask ask) {
     for (const auto& socket : api_sockets()) {
-        auto answer = http_get(socket, target, kPatience);
+        auto answer = ask(socket);
         if (!answer && answer.error().code == Error::Code::gone) {
             continue;
         }
-        if (!answer) {
-            return tl::unexpected(std::move(answer.error()));
-        }
-        if (answer->status != 200) {
+        if (answer && answer->status != 200) {
             return base::error(Error::Code::refused, error_in(*answer));
         }
-        return std::move(answer->body);
+        return answer;
     }
     return base::error(Error::Code::gone, "no daemon runs");
+}
+
+}  // namespace
+
+base::Expected<std::string> get(const std::string& target) {
+    auto answer = ask_first([&](const auto& socket) { return http_get(socket, target, kPatience); });
+    if (!answer) {
+        return tl::unexpected(std::move(answer.error()));
+    }
+    return std::move(answer->body);
+}
+
+base::Expected<void> download(const std::string& target, const TakeBytes& take, int until) {
+    const auto answer =
+        ask_first([&](const auto& socket) { return http_download(socket, target, take, until); });
+    return answer ? base::Expected<void>() : tl::unexpected(answer.error());
 }
 
 std::vector<std::string> notices_of(const std::vector<census::Inexactness>& inexact) {

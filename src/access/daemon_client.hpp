@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "access/http_client.hpp"
 #include "base/error.hpp"
 #include "census/inexactness.hpp"
 
@@ -14,6 +15,9 @@ namespace ttmem::access {
 // The body of the answer of the first daemon that runs. Error::Code::gone: no daemon runs; refused: the daemon
 // refused.
 base::Expected<std::string> get(const std::string& target);
+
+// The same for an answer of any length: http_download().
+base::Expected<void> download(const std::string& target, const TakeBytes& take, int until);
 
 // The reasons for which the figures of a view are not exact, if it has any.
 inline const std::vector<census::Inexactness>& inexactness_of(const auto& view) {

@@ -146,6 +146,9 @@ Finding about_daemon(Facts& facts) {
         return {"daemon", FindingState::note,
                 "not running: no history and no post-mortems; figures are read directly"};
     }
+    if (const auto& recorder = daemon->view.flight_recorder; recorder && !recorder->problem.empty()) {
+        return {"daemon", FindingState::problem, "its flight recorder has stopped: " + recorder->problem};
+    }
     return {"daemon", FindingState::ok,
             "ttmemd " + daemon->view.version + " is running as process " + std::to_string(daemon->view.pid) +
                 " and tracks " + view::format_count(daemon->view.processes, "process", "processes")};

@@ -44,6 +44,9 @@ public:
 
     void set_deadline(steady_clock::time_point deadline) { deadline_ = deadline; }
 
+    // No further request follows: the daemon ends what it sends.
+    void end_sending() { shutdown(socket_.get(), SHUT_WR); }
+
     // Waiting ends with operation_aborted when this descriptor is readable.
     void set_until(int descriptor) { until_ = descriptor; }
 
@@ -217,6 +220,48 @@ base::Expected<HttpAnswer> http_get(const std::filesystem::path& socket, const s
         return read_error(socket, error, deadline);
     }
     return HttpAnswer{parser.get().result_int(), std::move(parser.get().body())};
+}
+
+base::Expected<HttpAnswer> http_download(const std::filesystem::path& socket, const std::string& target,
+                                         const TakeBytes& take, int until, milliseconds patience) {
+    auto wire = ask(socket, target, "", patience);
+    if (!wire) {
+        return tl::unexpected(wire.error());
+    }
+    wire->set_until(until);
+    beast::flat_buffer buffer;
+    beast::http::response_parser<beast::http::buffer_body> parser;
+    parser.body_limit(boost::none);
+    error_code error;
+    beast::http::read_header(*wire, buffer, parser, error);
+    std::string refusal;
+    std::array<char, 64 * 1024> bytes{};
+    wire->set_deadline(steady_clock::time_point::max());
+    while (!error && !parser.is_done() && refusal.size() < kMostOfARefusal) {
+        auto& body = parser.get().body();
+        body.data = bytes.data();
+        body.size = bytes.size();
+        beast::http::read_some(*wire, buffer, parser, error);
+        if (error == beast::http::error::need_buffer) {
+            error = {};
+        }
+        if (error == asio::error::operation_aborted) {
+            error = {};
+            wire->set_until(-1);
+            wire->set_deadline(steady_clock::now() + patience);
+            wire->end_sending();
+        }
+        const std::string_view text(bytes.data(), bytes.size() - body.size);
+        if (parser.get().result_int() != 200) {
+            refusal += text;
+        } else if (auto taken = take(text); !taken) {
+            return tl::unexpected(std::move(taken.error()));
+        }
+    }
+    if (error) {
+        return read_error(socket, error, patience);
+    }
+    return HttpAnswer{parser.get().result_int(), std::move(refusal)};
 }
 
 base::Expected<void> http_stream(const std::filesystem::path& socket, const std::string& target,

@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -32,5 +33,13 @@ base::Expected<void> http_stream(const std::filesystem::path& socket, const std:
                                  const std::string& last_event_id, const TakeEvent& take,
                                  std::chrono::milliseconds silence = std::chrono::seconds(30),
                                  int until = -1);
+
+// Passes the bytes of an answer of any length to `take` until the answer ends, or `take` returns an error, which is returned. When the
+// descriptor `until` becomes readable, the daemon is asked for the end, which must come within `patience`. Of another status than 200
+// the answer has the body.
+using TakeBytes = std::function<base::Expected<void>(std::string_view)>;
+base::Expected<HttpAnswer> http_download(const std::filesystem::path& socket, const std::string& target,
+                                         const TakeBytes& take, int until,
+                                         std::chrono::milliseconds patience = std::chrono::seconds(30));
 
 }  // namespace ttmem::access

@@ -7,6 +7,10 @@
 #include <sys/eventfd.h>
 #include <sys/stat.h>
 
+#include <memory>
+#include <string>
+#include <thread>
+
 #include "daemon/http/query.hpp"
 #include "daemon/http/server_test_support.hpp"
 #include "tests/support/child.hpp"
@@ -42,6 +46,44 @@ TEST_F(HttpClient, AnErrorOfTheDaemonIsAnAnswer) {
     ASSERT_TRUE(answer) << answer.error().text;
     EXPECT_EQ(answer->status, 404u);
     EXPECT_EQ(answer->body, "{\"error\":\"no such page\"}\n");
+}
+
+TEST_F(HttpClient, ADownloadEndsWhenItsReaderAsksForThat) {
+    std::thread sender;
+    start([&sender](const Request&, const HttpAnswerSide& answer) {
+        sender = std::thread([stream = answer->begin_stream(daemon::http::StreamKind::download)] {
+            while (!stream->is_end_wanted() &&
+                   stream->push(std::make_shared<const std::string>("some\0bytes", 10))) {
+                std::this_thread::yield();
+            }
+            stream->push(std::make_shared<const std::string>("the end"));
+        });
+    });
+    const base::Descriptor until(eventfd(0, EFD_CLOEXEC));
+    std::string all;
+    const auto take = [&](std::string_view bytes) {
+        all += bytes;
+        if (all.size() > 1000) {
+            eventfd_write(until.get(), 1);
+        }
+        return base::Expected<void>();
+    };
+    const auto answer = http_download(path(), "/", take, until.get(), kLong);
+    sender.join();
+    ASSERT_TRUE(answer) << answer.error().text;
+    EXPECT_EQ(answer->status, 200u);
+    EXPECT_TRUE(all.ends_with("the end"));
+    EXPECT_EQ(all.substr(0, 10), std::string("some\0bytes", 10));
+}
+
+TEST_F(HttpClient, ADownloadEndsWithTheErrorOfWhoTakesIt) {
+    start_echo();
+    const auto failing = [](std::string_view) -> base::Expected<void> {
+        return base::error(Error::Code::failed, "the disk is full");
+    };
+    const auto answer = http_download(path(), "/a", failing, -1, kLong);
+    ASSERT_FALSE(answer);
+    EXPECT_EQ(answer.error().text, "the disk is full");
 }
 
 TEST_F(HttpClient, TakesBodiesOfAnySizeAndKind) {

@@ -2,6 +2,8 @@
 #include "access/record.hpp"
 
 #include <poll.h>
+#include <sys/epoll.h>
+#include <sys/timerfd.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -11,212 +13,214 @@
 #include <set>
 #include <utility>
 
+#include "access/daemon_client.hpp"
 #include "access/restore_numbers.hpp"
 #include "base/pidfd.hpp"
 #include "base/signals.hpp"
 #include "base/time.hpp"
 #include "census/device_admission.hpp"
+#include "recording/host_recorder.hpp"
+#include "recording/recording_receiver.hpp"
 #include "sources/host.hpp"
 #include "sources/segments/discover.hpp"
 #include "view/model/origin.hpp"
+#include "view/questions/routes.hpp"
 
 namespace ttmem::access {
 
+using recording::HostFactsRecord;
+using recording::HostRecorder;
 using recording::ProcessRecorder;
 using recording::RecordingWriter;
 
 namespace {
 
 constexpr uint64_t kDiscoveryNs = base::kNsPerSecond;
-// A ring has 16,384 records: at a million events per second it is full after 16 ms.
-constexpr int kShortestWaitMs = 4;
-constexpr int kLongestWaitMs = 16;
-constexpr uint64_t kBusyEvents = 2'000;  // per round: more of them shorten the wait
+constexpr int kIdleMs = 100;  // the recording has failed
 
-int next_wait_ms(int wait_ms, uint64_t events) {
-    return events > kBusyEvents       ? std::max(kShortestWaitMs, wait_ms / 2)
-           : events < kBusyEvents / 4 ? std::min(kLongestWaitMs, wait_ms * 2)
-                                      : wait_ms;
-}
+HostFactsRecord own_facts() { return {.host = view::read_here().host, .program = "ttmem", .uid = geteuid()}; }
 
-// The devices of this host and of these processes, with the numbers that other views show.
-recording::HostFactsRecord describe_host(census::Census& census) {
-    recording::HostFactsRecord facts;
-    facts.host = view::read_here().host;
-    facts.program = "ttmem";
-    facts.uid = geteuid();
+void read_driver(census::Census& census) {
     if (const auto driver = sources::HostReader().read().driver) {
-        facts.has_driver = true;
-        facts.devices = driver->devices;
-        for (census::DriverDevice& device : facts.devices) {
-            device.telemetry = {};
-        }
         census.driver = std::make_shared<census::Driver>(census::Driver{driver->devices, {}});
     }
-    restore_numbers(census);
-    census::number_all_devices(census);
-    for (const census::Process& process : census.processes) {
-        for (const auto& device : process.ledger->devices()) {
-            if (!device) {
-                continue;
-            }
-            const census::DeviceKey key = census::key_of(*device);
-            const auto id = census.device_ids->id_of(key);
-            const census::DeviceNumber number{key, id.value_or(0), {}};
-            if (id && std::find(facts.numbers.begin(), facts.numbers.end(), number) == facts.numbers.end()) {
-                facts.numbers.push_back(number);
-            }
-        }
-    }
-    return facts;
 }
 
-bool uses_device(const census::Census& census, const census::Process& process,
-                 const std::vector<uint32_t>& wanted) {
-    for (const auto& device : process.ledger->devices()) {
-        const auto id = device ? census.device_ids->id_of(census::key_of(*device)) : std::nullopt;
-        if (id && std::find(wanted.begin(), wanted.end(), *id) != wanted.end()) {
-            return true;
-        }
-    }
-    return wanted.empty();
-}
-
-// The processes that are recorded, each until its end.
-class HostRecording {
+// The processes of this host that this user may read, each until its end.
+class ReadableProcesses {
 public:
-    HostRecording(const RecordSettings& settings, RecordingWriter& recorder)
-        : settings_(settings), recorder_(recorder) {}
-
-    base::Expected<void> discover() {
-        sources::segments::FoundSegments found = discovery_.scan(known_);
-        if (found.attached.empty() && has_described_) {
-            return {};
+    // Finds new ones.
+    void discover() {
+        read_driver(census_);
+        if (!std::exchange(has_numbers_, true)) {
+            restore_numbers(census_);
         }
-        for (sources::segments::AttachedSegment& attached : found.attached) {
+        for (sources::segments::AttachedSegment& attached : discovery_.scan(known_).attached) {
             known_.insert(attached.file.id);
-            const uint32_t pid = attached.process.identity.pid;
-            if (!settings_.pid || *settings_.pid == pid) {
-                census_.processes.push_back(attached.process);
-                arrived_.push_back(std::move(attached));
-            }
+            census_.processes.push_back(attached.process);
+            handles_.push_back(std::move(attached.handle));
         }
-        auto done = recorder_.set_host(describe_host(census_));
-        has_described_ = true;
-        for (sources::segments::AttachedSegment& attached : std::exchange(arrived_, {})) {
-            if (!done || !uses_device(census_, attached.process, settings_.devices)) {
-                continue;
-            }
-            const auto number = recorder_.add(attached.process, ProcessRecorder::StartState::present);
-            if (!number) {
-                return tl::unexpected(number.error());
-            }
-            handles_.emplace(*number, RecordedHandle{std::move(attached.handle), attached.process.identity});
-        }
-        return done;
     }
 
-    base::Expected<void> note_ends() {
-        for (auto handle = handles_.begin(); handle != handles_.end();) {
-            const base::Descriptor& process = handle->second.process;
-            const census::Identity& identity = handle->second.identity;
-            if (process && !base::has_ended(process)) {
-                ++handle;
-                continue;
+    // Returns whether a process has ended.
+    bool note_ends() {
+        const size_t before = handles_.size();
+        for (size_t i = handles_.size(); i-- > 0;) {
+            // An empty handle: it had ended before.
+            if (!handles_[i] || base::has_ended(handles_[i])) {
+                handles_.erase(handles_.begin() + static_cast<ptrdiff_t>(i));
+                census_.processes.erase(census_.processes.begin() + static_cast<ptrdiff_t>(i));
             }
-            std::erase_if(census_.processes, [&](const census::Process& other) {
-                return other.identity.is_same_process(identity);
-            });
-            if (auto ended = recorder_.end(handle->first); !ended) {
-                return ended;
-            }
-            handle = handles_.erase(handle);
         }
-        return {};
+        return handles_.size() != before;
     }
 
-    // The only process that was asked for has ended.
-    bool is_over() const { return settings_.pid && has_described_ && handles_.empty(); }
-    bool is_empty() const { return handles_.empty(); }
+    const census::Census& census() const { return census_; }
 
 private:
-    struct RecordedHandle {
-        base::Descriptor process;  // empty: it had ended before
-        census::Identity identity;
-    };
-
-    const RecordSettings& settings_;
-    RecordingWriter& recorder_;
     sources::Proc proc_;
     sources::segments::Discovery discovery_{proc_};
     std::set<sources::segments::FileId> known_;
-    census::Census census_;  // the processes that are recorded
-    std::vector<sources::segments::AttachedSegment> arrived_;
-    std::map<uint32_t, RecordedHandle> handles_;  // by number in the recording
-    bool has_described_ = false;
+    census::Census census_;
+    std::vector<base::Descriptor> handles_;  // of the processes of the census, in the same order
+    bool has_numbers_ = false;
 };
 
-base::Expected<void> follow_until_end(const RecordSettings& settings, RecordingWriter& recorder,
-                                      HostRecording& host) {
-    const base::SignalDescriptor signals{SIGINT, SIGTERM, SIGHUP};
-    const uint64_t start_ns = base::monotonic_ns();
-    uint64_t discovered_ns = start_ns;
-    int wait_ms = kShortestWaitMs;
-    while (!host.is_over()) {
-        const uint64_t now_ns = base::monotonic_ns();
-        if (settings.time_ns && now_ns - start_ns >= *settings.time_ns) {
-            break;
+// The time of a recording, and the signals that end it before. Readable when it is over.
+class RecordingEnd {
+public:
+    explicit RecordingEnd(std::optional<uint64_t> time_ns)
+        : timer_(timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC)), both_(epoll_create1(EPOLL_CLOEXEC)) {
+        if (time_ns) {
+            itimerspec when{};
+            when.it_value.tv_sec = static_cast<time_t>(*time_ns / base::kNsPerSecond);
+            when.it_value.tv_nsec = static_cast<long>(std::max<uint64_t>(*time_ns % base::kNsPerSecond, 1));
+            timerfd_settime(timer_.get(), 0, &when, nullptr);
         }
-        uint64_t left_ms = static_cast<uint64_t>(wait_ms);
-        if (settings.time_ns) {
-            left_ms = std::min(left_ms, (*settings.time_ns - (now_ns - start_ns)) / 1'000'000 + 1);
+        epoll_event ready{};
+        ready.events = EPOLLIN;
+        epoll_ctl(both_.get(), EPOLL_CTL_ADD, timer_.get(), &ready);
+        epoll_ctl(both_.get(), EPOLL_CTL_ADD, signals_.get(), &ready);
+    }
+
+    RecordingEnd(const RecordingEnd&) = delete;
+    RecordingEnd& operator=(const RecordingEnd&) = delete;
+    // A signal that has done its work must not end the program when it is unblocked.
+    ~RecordingEnd() {
+        while (signals_.next()) {
         }
-        pollfd polled{signals.get(), POLLIN, 0};
-        poll(&polled, 1, static_cast<int>(left_ms));
-        const auto events = recorder.follow();
+    }
+
+    int get() const { return both_.get(); }
+    // Waits at most this long.
+    bool is_there(uint64_t wait_ms) const {
+        pollfd polled{both_.get(), POLLIN, 0};
+        return poll(&polled, 1, static_cast<int>(wait_ms)) > 0;
+    }
+
+private:
+    base::SignalDescriptor signals_{SIGINT, SIGTERM, SIGHUP};
+    base::Descriptor timer_;
+    base::Descriptor both_;
+};
+
+base::Expected<void> follow_until_end(ReadableProcesses& processes, const RecordingEnd& end,
+                                      RecordingWriter& writer, HostRecorder& recorder) {
+    uint64_t discovered_ns = base::monotonic_ns();
+    recording::ReadingPace pace;
+    uint64_t wait_ms = 0;
+    for (bool is_last = false; !is_last && !recorder.is_over();) {
+        is_last = end.is_there(wait_ms);
+        const auto events = writer.follow();
         if (!events) {
             return tl::unexpected(events.error());
         }
-        wait_ms = next_wait_ms(wait_ms, *events);
-        if (auto noted = host.note_ends(); !noted) {
-            return noted;
-        }
-        if (signals.next()) {
-            break;
-        }
+        wait_ms = pace.next_wait_ms(*events);
+        bool has_changed = processes.note_ends();
+        const uint64_t now_ns = base::monotonic_ns();
         if (now_ns - discovered_ns >= kDiscoveryNs) {
             discovered_ns = now_ns;
-            if (auto found = host.discover(); !found) {
-                return found;
+            processes.discover();
+            has_changed = true;
+        }
+        if (has_changed) {
+            if (auto updated = recorder.update(processes.census()); !updated) {
+                return updated;
             }
         }
     }
-    return recorder.finish();
+    return writer.finish();
 }
 
-}  // namespace
-
-base::Expected<recording::RecorderTotals> record(const RecordSettings& settings) {
-    auto recorder = RecordingWriter::create(settings.file);
-    if (!recorder) {
-        return tl::unexpected(std::move(recorder.error()));
+base::Expected<recording::RecorderTotals> record_directly(const RecordSettings& settings) {
+    auto target = recording::FilePair::create(settings.file);
+    if (!target) {
+        return tl::unexpected(std::move(target.error()));
     }
-    HostRecording host(settings, *recorder);
-    auto done = host.discover();
-    if (done && settings.pid && host.is_empty()) {
-        unlink(settings.file.path.c_str());
+    const RecordingEnd end(settings.time_ns);
+    ReadableProcesses processes;
+    processes.discover();
+    processes.note_ends();
+    const auto& found = processes.census().processes;
+    if (settings.pid && std::none_of(found.begin(), found.end(), [&](const auto& process) {
+            return process.identity.pid == *settings.pid;
+        })) {
         return base::error(
             base::Error::Code::gone,
             "process " + std::to_string(*settings.pid) +
                 " is not tracked, or may not be read by this user ('ttmem ps' lists processes)");
     }
+    auto writer = RecordingWriter::create(std::move(*target));
+    if (!writer) {
+        return tl::unexpected(std::move(writer.error()));
+    }
+    HostRecorder recorder(*writer, {settings.pid, settings.devices, {}}, own_facts());
+    auto done = recorder.update(processes.census());
     if (done) {
-        done = follow_until_end(settings, *recorder, host);
+        done = follow_until_end(processes, end, *writer, recorder);
     }
     if (!done) {
         return tl::unexpected(std::move(done.error()));
     }
-    return recorder->totals();
+    return writer->totals();
+}
+
+// Error::Code::gone: no daemon runs, and nothing was written.
+base::Expected<recording::RecorderTotals> record_by_daemon(const RecordSettings& settings) {
+    auto target = recording::FilePair::create(settings.file);
+    if (!target) {
+        return tl::unexpected(std::move(target.error()));
+    }
+    view::RecordingQuery query{settings.pid, settings.devices, std::nullopt};
+    if (settings.file.max_bytes != 0) {
+        query.max_bytes = settings.file.max_bytes;
+    }
+    const RecordingEnd end(settings.time_ns);
+    recording::RecordingReceiver receiver(**target);
+    const auto done = download(
+        "/v1/recording?" + view::UrlForm<view::RecordingQuery>::write(query),
+        [&](std::string_view bytes) { return receiver.take(bytes); }, end.get());
+    if (!done) {
+        return tl::unexpected(done.error());
+    }
+    if (!receiver.is_finished()) {
+        return base::error(base::Error::Code::failed,
+                           "the daemon broke off the recording: " + settings.file.path +
+                               " has what it sent until then ('--direct' records without it)");
+    }
+    return receiver.totals();
+}
+
+}  // namespace
+
+base::Expected<recording::RecorderTotals> record(const RecordSettings& settings, ReadMode mode) {
+    if (mode == ReadMode::daemon_first) {
+        auto recorded = record_by_daemon(settings);
+        if (recorded || recorded.error().code != base::Error::Code::gone) {
+            return recorded;
+        }
+    }
+    return record_directly(settings);
 }
 
 base::Expected<RecordedRun> record_run(const RecordSettings& settings, RunSettings command) {
@@ -227,22 +231,28 @@ base::Expected<RecordedRun> record_run(const RecordSettings& settings, RunSettin
     base::Expected<void> done;
     std::map<std::pair<uint32_t, uint64_t>, uint32_t> numbers;  // by pid and start time
     std::set<uint32_t> ended;
+    recording::ReadingPace pace;
+    HostFactsRecord facts = own_facts();
     command.watch = [&](const census::Census& census) -> int {
         uint64_t events = 0;
         for (const census::Process& process : census.processes) {
             const std::pair key(process.identity.pid, process.identity.start_time);
             if (!done) {
-                return kLongestWaitMs;
+                return kIdleMs;
             }
             auto known = numbers.find(key);
             if (known == numbers.end()) {
                 census::Census copy = census;
                 copy.device_ids = std::make_shared<census::DeviceIds>();
-                done = recorder->set_host(describe_host(copy));
+                read_driver(copy);
+                restore_numbers(copy);
+                census::number_all_devices(copy);
+                recording::describe_devices(copy, facts);
+                done = recorder->set_host(facts);
                 const auto number = recorder->add(process, ProcessRecorder::StartState::beginning);
                 if (!number) {
                     done = tl::unexpected(number.error());
-                    return kLongestWaitMs;
+                    return kIdleMs;
                 }
                 known = numbers.emplace(key, *number).first;
             }
@@ -255,7 +265,7 @@ base::Expected<RecordedRun> record_run(const RecordSettings& settings, RunSettin
         } else {
             events = *followed;
         }
-        return next_wait_ms(kShortestWaitMs, events);
+        return static_cast<int>(pace.next_wait_ms(events));
     };
     auto end = run(command);
     if (!end) {

@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <vector>
 
+#include "access/access.hpp"
 #include "access/run.hpp"
 #include "base/error.hpp"
 #include "recording/recording_writer.hpp"
@@ -17,12 +17,13 @@ namespace ttmem::access {
 struct RecordSettings {
     recording::FileSettings file;
     std::optional<uint32_t> pid;      // only this process
-    std::vector<uint32_t> devices;    // only processes that use one of these; empty: all
+    census::DeviceIdSet devices;      // only processes that use one of these; empty: all
     std::optional<uint64_t> time_ns;  // absent: until a signal
 };
 
-// Records until the time is over, or SIGINT or SIGTERM arrives. A process that ends is in the recording until its end.
-base::Expected<recording::RecorderTotals> record(const RecordSettings& settings);
+// Records until the time is over, or SIGINT, SIGTERM or SIGHUP arrives. A process that ends is in the recording until its end. With
+// `daemon_first` the daemon records, with what it shows this user: the details of this user's processes and the totals of others.
+base::Expected<recording::RecorderTotals> record(const RecordSettings& settings, ReadMode mode);
 
 struct RecordedRun {
     RunEnd end;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "access/recorded_host.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "recording/moment.hpp"
@@ -38,6 +39,13 @@ base::Expected<std::shared_ptr<const RecordedHost>> RecordedHost::show(
 
 view::Origin RecordedHost::origin() const {
     return {recording_->host().host, recording_->epoch_ns(time_ns_), view::OriginSource::recording};
+}
+
+bool RecordedHost::may_see(uint32_t uid) const {
+    const auto& processes = recording_->processes();
+    return std::none_of(processes.begin(), processes.end(), [uid](const recording::RecordedProcess& process) {
+        return process.facts.has_only_totals && process.facts.identity.uid == uid;
+    });
 }
 
 base::Expected<view::EventsView> RecordedHost::events(const view::EventQuery& query) const {

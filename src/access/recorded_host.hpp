@@ -28,6 +28,8 @@ public:
 
     view::Origin origin() const override;
     census::Census census() const override { return census_; }
+    // Of other users the recording may have totals only.
+    bool may_see(uint32_t uid) const override;
     base::Expected<view::EventsView> events(const view::EventQuery& query) const override;
     base::Expected<view::HistoryView> history(const view::HistoryQuery& query) const override;
 

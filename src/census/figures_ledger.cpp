@@ -34,7 +34,6 @@ void add_reach(L1Reach& reach, const segment::Reader& ledger, const SetScan& sca
 
 // The values of a ledger that was not scanned are unknown on the devices where the process holds such memory.
 void skip_ledger(FiguresBuilder& builder, size_t report) {
-    builder.is_scan_skipped[report] = true;
     for (const segment::SetTotals& set : builder.reports[report].totals.sets) {
         const auto holds = [&](segment::AllocationKind kind) {
             return set.pools[static_cast<size_t>(kind)].used != 0;
@@ -56,9 +55,14 @@ void skip_ledger(FiguresBuilder& builder, size_t report) {
 
 void add_ledger(FiguresBuilder& builder, size_t report) {
     const Process& process = *builder.reports[report].process;
+    if (process.has_only_totals) {
+        skip_ledger(builder, report);
+        return;
+    }
     const std::shared_ptr<const SetScans> scans =
         process.scan->of(*process.ledger, builder.shares.of(process.identity.uid).slots);
     if (!scans) {
+        builder.is_scan_skipped[report] = true;
         skip_ledger(builder, report);
         return;
     }

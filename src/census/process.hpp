@@ -81,6 +81,8 @@ struct Process {
     bool is_older_than_ledger = false;
     // Root made its segment, and it has another user now.
     bool has_changed_user = false;
+    // Its ledger is empty, because only its counters are known: a moment of a recording of another user's process.
+    bool has_only_totals = false;
     // A process whose end is known here holds nothing any more: its memory is in no sum of a device.
     Lifetime lifetime = {};
     // The asker may not see its details: it counts in totals, and lists leave it out.

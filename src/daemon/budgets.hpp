@@ -29,11 +29,12 @@ enum class Budget : uint8_t {
     classic_connections,  // connections of the classic wire
     classic_bytes,        // of ledgers that the daemon writes for classic clients
     log_lines,            // per second, about refusals
+    recordings,           // that are made for clients; each needs a thread and reads all events
 };
 constexpr auto enum_names(Budget /*of*/) {
     return std::to_array<std::string_view>({"processes", "announcements", "refusals", "api_connections",
                                             "answers", "stream_bytes", "classic_connections", "classic_bytes",
-                                            "log_lines"});
+                                            "log_lines", "recordings"});
 }
 using base::name_of;
 
@@ -54,6 +55,7 @@ constexpr BudgetLimits kBudgetLimits = {{
     {256, 4096},                       // classic_connections
     {24 * kMebibyte, 48 * kMebibyte},  // classic_bytes
     {10, 100},                         // log_lines
+    {2, 8},                            // recordings
 }};
 
 struct BudgetUse {

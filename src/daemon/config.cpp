@@ -18,6 +18,8 @@ public:
         for (const auto& [key, node] : table) {
             if (key == "post_mortems" && node.is_table()) {
                 read_post_mortems(*node.as_table());
+            } else if (key == "record" && node.is_table()) {
+                read_record(*node.as_table());
             } else {
                 read_value(std::string(key.str()), node);
             }
@@ -49,7 +51,8 @@ private:
         } else {
             fail(node, "unknown option '" + key +
                            "' (valid: runtime_dir, listen, token_file, classic_wire, log_events, quiet, "
-                           "post_mortems.number, post_mortems.bytes)");
+                           "post_mortems.number, post_mortems.bytes, record.folder, record.hours, "
+                           "record.bytes)");
         }
     }
 
@@ -67,6 +70,27 @@ private:
             }
             if (number < 1) {
                 fail(node, "'post_mortems." + std::string(key.str()) + "': must be 1 or greater");
+            }
+        }
+    }
+
+    void read_record(const toml::table& table) {
+        for (const auto& [key, node] : table) {
+            const std::string name = "record." + std::string(key.str());
+            int64_t number = 1;
+            if (key == "folder") {
+                assign(name, node, options_.flight.folder);
+            } else if (key == "hours") {
+                assign(name, node, number);
+                options_.flight.limits.hours = static_cast<uint64_t>(number);
+            } else if (key == "bytes") {
+                assign(name, node, number);
+                options_.flight.limits.bytes = static_cast<uint64_t>(number);
+            } else {
+                fail(node, "unknown option '" + name + "' (valid: folder, hours, bytes)");
+            }
+            if (number < 1) {
+                fail(node, "'" + name + "': must be 1 or greater");
             }
         }
     }

@@ -25,6 +25,8 @@
 #include "daemon/fair_workers.hpp"
 #include "daemon/http/server.hpp"
 #include "daemon/notify.hpp"
+#include "daemon/record/flight_recorder.hpp"
+#include "daemon/record/recording_streams.hpp"
 #include "daemon/runtime_directory.hpp"
 #include "daemon/watch/attacher.hpp"
 #include "daemon/watch/card_keeper.hpp"
@@ -93,6 +95,7 @@ public:
                 post_task(),
                 {process_table_, history_, post_mortems_, cards_,
                  [this](view::SelfView& self) { describe(self); }},
+                recordings_,
                 std::move(rules),
                 TTMEM_VERSION,
                 started_ns_}),
@@ -119,6 +122,7 @@ public:
         });
         host_poller_.start();
         card_keeper_.start();
+        flight_recorder_.start();
         history_thread_.start();
         attacher_.start();
         log_line("ttmemd " TTMEM_VERSION " is ready in " + directory_.path().string() + where_);
@@ -243,6 +247,8 @@ private:
         classic_wire_.stop();
         attacher_.stop();
         card_keeper_.stop();
+        recordings_.stop();
+        flight_recorder_.stop();
         host_poller_.stop();
         api_.stop();
         server_.stop();
@@ -274,6 +280,7 @@ private:
         self.log_lines_lost = event_log_.lost();
         self.failed_tasks = workers_.failed_tasks() + served.failures + failed_steps();
         self.processes_missed = process_table_.missed();
+        self.flight_recorder = flight_recorder_.state();
         daemon::describe(*budgets_, self);
     }
 
@@ -302,6 +309,9 @@ private:
     PostMortems post_mortems_;
     CardStore cards_;
     CardKeeper card_keeper_{process_table_, cards_};
+    FlightRecorder flight_recorder_{options_.flight, process_table_,
+                                    [this](const std::string& note) { event_log_.write_note(note); }};
+    RecordingStreams recordings_{process_table_, budgets_};
     history::EventHistory history_{process_table_.device_ids()};
     HistoryThread history_thread_;
     Attacher attacher_;

@@ -23,6 +23,7 @@ using base::Error;
 namespace {
 
 constexpr int kUsageError = 2;
+constexpr uint64_t kMostFlightHours = 10 * 365 * 24;
 constexpr char kOldServer[] = "allocation_server_poc";
 constexpr char kClassicSocket[] = "/tmp/tt_allocation_server.sock";
 
@@ -110,6 +111,19 @@ base::Expected<void> set_log_events(DaemonOptions& options, const std::string& t
     return {};
 }
 
+base::Expected<void> check_flight(const FlightSettings& flight) {
+    if (flight.limits.hours < 1 || flight.limits.hours > kMostFlightHours) {
+        return base::error(Error::Code::refused,
+                           "hours of the flight recorder: must be 1 to " + std::to_string(kMostFlightHours));
+    }
+    if (flight.limits.bytes < recording::kLeastFlightBytes) {
+        return base::error(Error::Code::refused, "bytes of the flight recorder: must be " +
+                                                     std::to_string(recording::kLeastFlightBytes) +
+                                                     " (16MiB) or more");
+    }
+    return {};
+}
+
 std::string classic_wire_path(const DaemonOptions& options) {
     if (!options.classic_wire.empty()) {
         return options.classic_wire == "none" ? "" : options.classic_wire;
@@ -141,6 +155,9 @@ ParsedOptions parse_options(int argument_count, char** arguments) {
     std::string token_file;
     std::string classic_wire;
     std::string log_events;
+    std::string record;
+    std::optional<uint64_t> record_hours;
+    std::optional<uint64_t> record_bytes;
     bool quiet = false;
     app.add_option("--config", config, "read options from a TOML file; the command line takes precedence")
         ->type_name("FILE");
@@ -162,6 +179,12 @@ ParsedOptions parse_options(int argument_count, char** arguments) {
            "--log-events", log_events,
            "off, summary (processes, failures, gaps) or all (every event, one line per device) [summary]")
         ->type_name("LEVEL");
+    app.add_option("--record", record, "record all processes into this folder, the last hours of them")
+        ->type_name("DIR");
+    app.add_option("--record-hours", record_hours, "drop what is older [24]")->type_name("N");
+    app.add_option("--record-bytes", record_bytes, "drop the oldest beyond this size [1GiB]")
+        ->type_name("SIZE")
+        ->transform(CLI::AsSizeValue(false));
     app.add_flag("-q,--quiet", quiet, "write nothing to standard output");
     try {
         app.parse(argument_count, arguments);
@@ -188,6 +211,12 @@ ParsedOptions parse_options(int argument_count, char** arguments) {
     options.token_file = token_file.empty() ? options.token_file : token_file;
     options.classic_wire = classic_wire.empty() ? options.classic_wire : classic_wire;
     options.quiet = options.quiet || quiet;
+    options.flight.folder = record.empty() ? options.flight.folder : record;
+    options.flight.limits.hours = record_hours.value_or(options.flight.limits.hours);
+    options.flight.limits.bytes = record_bytes.value_or(options.flight.limits.bytes);
+    if (const auto checked = check_flight(options.flight); !checked) {
+        return refusal(checked.error().text);
+    }
     if (!listen.empty()) {
         if (const auto set = set_listen(options, listen); !set) {
             return refusal(set.error().text);

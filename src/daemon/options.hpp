@@ -9,6 +9,7 @@
 
 #include "base/error.hpp"
 #include "daemon/log/event_log.hpp"
+#include "daemon/record/flight_settings.hpp"
 #include "daemon/watch/post_mortems.hpp"
 
 namespace ttmem::daemon {
@@ -34,6 +35,7 @@ struct DaemonOptions {
     EventLogLevel log_events = EventLogLevel::summary;
     bool quiet = false;
     PostMortemCapacity post_mortems;
+    FlightSettings flight;
 };
 
 // Sets options from a TOML text. Errors name the line, and the file as `name`.

@@ -66,6 +66,25 @@ TEST(Options, QuietHasAShortName) {
     EXPECT_FALSE(parse({}).options->quiet);
 }
 
+TEST(Options, TheFlightRecorderIsOffUnlessAFolderIsNamed) {
+    EXPECT_EQ(parse({}).options->flight.folder, "");
+    const auto parsed = parse({"--record", "/r", "--record-hours", "3", "--record-bytes", "64MiB"});
+    ASSERT_TRUE(parsed.options);
+    EXPECT_EQ(parsed.options->flight.folder, "/r");
+    EXPECT_EQ(parsed.options->flight.limits.hours, 3u);
+    EXPECT_EQ(parsed.options->flight.limits.bytes, uint64_t{64} << 20);
+    EXPECT_FALSE(parse({"--record", "/r", "--record-hours", "0"}).options);
+    EXPECT_FALSE(parse({"--record", "/r", "--record-bytes", "1MiB"}).options);
+    DaemonOptions options;
+    ASSERT_TRUE(
+        read_config("[record]\nfolder = '/f'\nhours = 5\nbytes = 99999999\n", "ttmemd.toml", options));
+    EXPECT_EQ(options.flight.folder, "/f");
+    EXPECT_EQ(options.flight.limits.hours, 5u);
+    EXPECT_EQ(options.flight.limits.bytes, 99'999'999u);
+    EXPECT_FALSE(read_config("[record]\nhours = -1\n", "ttmemd.toml", options));
+    EXPECT_FALSE(read_config("[record]\nfile = 'x'\n", "ttmemd.toml", options));
+}
+
 TEST(Options, ListeningOnTheNetworkNeedsAToken) {
     EXPECT_FALSE(parse({"--listen", "0.0.0.0:9479"}).options);
     EXPECT_FALSE(parse({"--listen", "[::]:9479"}).options);

@@ -47,6 +47,8 @@ TEST(PackagedConfig, ShowsTheDefaultOfEachOption) {
     EXPECT_EQ(read.classic_wire, classic_wire_path(standard));
     EXPECT_EQ(read.log_events, standard.log_events);
     EXPECT_EQ(read.quiet, standard.quiet);
+    EXPECT_EQ(read.flight.limits.hours, standard.flight.limits.hours);
+    EXPECT_EQ(read.flight.limits.bytes, standard.flight.limits.bytes);
     EXPECT_EQ(read.post_mortems.number, standard.post_mortems.number);
     EXPECT_EQ(read.post_mortems.bytes, standard.post_mortems.bytes);
 }

@@ -15,6 +15,7 @@
 
 #include "recording/block_reader.hpp"
 #include "recording/block_writer.hpp"
+#include "recording/recording_file.hpp"
 
 namespace ttmem::recording {
 
@@ -31,6 +32,15 @@ protected:
     BlockFile& operator=(const BlockFile&) = delete;
 
     std::string path() const { return folder_ + "/file"; }
+
+    static base::Expected<BlockWriter> create(FileSettings settings, uint64_t now_ns = 0,
+                                              uint64_t epoch_ns = 0) {
+        auto target = FilePair::create(std::move(settings));
+        if (!target) {
+            return tl::unexpected(std::move(target.error()));
+        }
+        return BlockWriter::create(std::move(*target), now_ns, epoch_ns);
+    }
 
     static std::string read_all(const std::string& path) {
         std::ifstream file(path, std::ios::binary);
@@ -52,7 +62,7 @@ protected:
 
     // Returns the size of the file before each block.
     std::vector<uint64_t> write_blocks(uint32_t count) const {
-        auto writer = BlockWriter::create({path()}, 1000, 5'000'000);
+        auto writer = create({path()}, 1000, 5'000'000);
         EXPECT_TRUE(writer.has_value());
         std::vector<uint64_t> starts;
         for (uint32_t i = 0; i < count; ++i) {
@@ -96,11 +106,11 @@ TEST_F(BlockFile, OnlyItsOwnerMayReadIt) {
 
 TEST_F(BlockFile, AnExistingFileIsReplacedOnlyOnRequest) {
     write_all(path(), "precious");
-    const auto refused = BlockWriter::create({path()}, 0, 0);
+    const auto refused = create({path()});
     ASSERT_FALSE(refused.has_value());
     EXPECT_NE(refused.error().text.find("--force"), std::string::npos);
     EXPECT_EQ(read_all(path()), "precious");
-    EXPECT_TRUE(BlockWriter::create({path(), true}, 0, 0).has_value());
+    EXPECT_TRUE(create({path(), true}).has_value());
     EXPECT_NE(read_all(path()), "precious");
 }
 
@@ -175,7 +185,7 @@ TEST_F(BlockFile, ErrorsSayWhatTheFileIs) {
 }
 
 TEST_F(BlockFile, ALimitKeepsTwoParts) {
-    auto writer = BlockWriter::create({path(), false, kLeastMaxBytes}, 0, 0);
+    auto writer = create({path(), false, kLeastMaxBytes});
     ASSERT_TRUE(writer.has_value());
     std::string payload(60'000, '\0');
     std::generate(payload.begin(), payload.end(), [] { return static_cast<char>(std::rand()); });
@@ -198,7 +208,7 @@ TEST_F(BlockFile, ALimitKeepsTwoParts) {
 }
 
 TEST_F(BlockFile, AFullDiskIsAnErrorAndLeavesWholeBlocks) {
-    auto writer = BlockWriter::create({path()}, 0, 0);
+    auto writer = create({path()});
     ASSERT_TRUE(writer.has_value());
     rlimit before{};
     getrlimit(RLIMIT_FSIZE, &before);

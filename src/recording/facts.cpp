@@ -101,7 +101,8 @@ void write_facts(const ProcessFactsRecord& facts, ByteWriter& to) {
     to.text(who.comm);
     to.number(static_cast<uint8_t>(facts.source));
     to.number((facts.is_older_than_ledger ? 1u : 0u) | (facts.has_changed_user ? 2u : 0u) |
-              (facts.is_from_start ? 4u : 0u) | (who.has_one_uid ? 8u : 0u));
+              (facts.is_from_start ? 4u : 0u) | (who.has_one_uid ? 8u : 0u) |
+              (facts.has_only_totals ? 16u : 0u));
     to.number(facts.slots);
     to.number(who.container ? 1 : 0);
     if (who.container) {
@@ -129,6 +130,7 @@ ProcessFactsRecord read_process_facts(ByteReader& from) {
     facts.has_changed_user = (flags & 2) != 0;
     facts.is_from_start = (flags & 4) != 0;
     who.has_one_uid = (flags & 8) != 0;
+    facts.has_only_totals = (flags & 16) != 0;
     facts.slots = static_cast<uint32_t>(from.number());
     if (from.number() != 0) {
         census::Container container;

@@ -28,8 +28,9 @@ struct ProcessFactsRecord {
     census::ProcessSource source = census::ProcessSource::segment;
     bool is_older_than_ledger = false;
     bool has_changed_user = false;
-    bool is_from_start = false;  // its ledger was empty when the recording of it began
-    uint32_t slots = 0;          // its ledger never has more
+    bool is_from_start = false;    // its ledger was empty when the recording of it began
+    bool has_only_totals = false;  // it is another user's
+    uint32_t slots = 0;            // its ledger never has more
 };
 
 void write_facts(const HostFactsRecord& facts, ByteWriter& to);

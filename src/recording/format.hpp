@@ -48,6 +48,7 @@ enum class BlockType : uint8_t {
     events = 4,   // what happened in a process since the block before
     end = 5,      // the process has ended
     finish = 6,   // the recording ended on purpose
+    totals = 7,   // what a process of another user held, in sums
 };
 
 enum class Compression : uint8_t { none = 0, zstd = 1 };
@@ -76,6 +77,9 @@ constexpr uint32_t kMostRawBytes = 1u << 30;
 constexpr uint32_t kMostStoredBytes = 1u << 30;
 constexpr uint32_t kMostProcesses = 65'536;
 
+// Events wait for their block at most this long. A crash of the recorder loses no more.
+constexpr uint64_t kLongestWaitNs = 1'000'000'000;
+
 // Times of events are multiples of this after the first time of their block.
 constexpr uint64_t kTimeUnitNs = 16;
 
@@ -91,8 +95,7 @@ enum class TableId : uint8_t {
     marks = 12,
     inexact = 32,         // a counter of segment::Inexact
     failure_totals = 33,  // by type
-    card_total = 34,
-    missing_facts = 35,  // allocations whose details were overwritten before they were read
+    pool_totals = 34,     // the counters of a pool, in blocks of totals
 };
 
 }  // namespace ttmem::recording

@@ -11,7 +11,7 @@ import struct
 from pathlib import Path
 
 CORPUS = Path(__file__).resolve().parent / "corpus"
-HOST, PROCESS, LEDGER, EVENTS, END, FINISH = range(1, 7)
+HOST, PROCESS, LEDGER, EVENTS, END, FINISH, TOTALS = range(1, 8)
 MOST = 2**64 - 1
 
 
@@ -57,6 +57,7 @@ def inputs() -> dict[str, bytes]:
     ledger = block(LEDGER, tables(one_set, name) + one)
     events = block(EVENTS, tables() + two)
     whole = host + process + ledger + events + block(END, b"") + block(FINISH, b"", 0)
+    totals = table(34, 0, b"".join(map(number, (8192, 8000, MOST, 1, 1, 1, 0))))
     card = table(10, 1, text(b"\x01") + number(2) + text(b"") * 2 + number(0) + number(1) + text(b"\xff" * 32) + number(0))
     return {
         "whole": b"\x01" + whole,
@@ -65,6 +66,7 @@ def inputs() -> dict[str, bytes]:
         "loss": b"\x01" + host + process + ledger + block(EVENTS | 8, tables() + two) + ledger,
         "largest_numbers": b"\x01" + host + process + block(LEDGER, tables(one_set) + many) + block(EVENTS, tables() + many),
         "unknown_table": b"\x01" + host + process + block(LEDGER, tables(table(99, 5, b"x"), table(1, 500, b"x" * 200)) + one),
+        "totals": b"\x01" + host + process + block(TOTALS, tables(one_set, totals)) + block(TOTALS, tables(one_set)),
         "card": b"\x01" + host + process + block(LEDGER, tables(card) + one),
         "cut_columns": b"\x01" + host + process + block(EVENTS, (tables() + two)[:-8]),
         "too_many_entries": b"\x01" + host + process + block(EVENTS, number(MOST) + two),

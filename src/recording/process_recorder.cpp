@@ -56,7 +56,8 @@ ProcessRecorder::ProcessRecorder(uint32_t number, std::shared_ptr<const segment:
       ledger_(std::move(ledger)),
       cursor_(from == StartState::present ? ledger_->cursor_at_end() : segment::Cursor{}),
       needs_ledger_(from == StartState::present),
-      has_lost_(from == StartState::present) {}
+      has_lost_(from == StartState::present),
+      looked_ns_(from == StartState::present ? segment::monotonic_now() : ledger_->created_ns()) {}
 
 std::optional<uint64_t> ProcessRecorder::waiting_since_ns() const {
     return columns_ ? std::optional(block_first_ns_) : std::nullopt;
@@ -138,6 +139,7 @@ base::Expected<uint64_t> ProcessRecorder::follow(BlockWriter& to) {
     uint64_t sum = 0;
     do {
         const uint64_t lost_before = cursor_.lost();
+        const uint64_t looked_before_ns = std::exchange(looked_ns_, segment::monotonic_now());
         read_rings();
         if (cursor_.lost() != lost_before) {
             // The loss is before the events of this scan.
@@ -145,6 +147,9 @@ base::Expected<uint64_t> ProcessRecorder::follow(BlockWriter& to) {
                 return tl::unexpected(std::move(flushed.error()));
             }
             lost_noted_ = cursor_.lost();
+            // What was lost happened after the rings were last read.
+            last_ns_ = std::max(last_ns_, looked_before_ns);
+            loss_began_ns_ = last_ns_;
             needs_ledger_ = has_lost_ = true;
         }
         const segment::Clock clock = ledger_->clock();
@@ -154,7 +159,7 @@ base::Expected<uint64_t> ProcessRecorder::follow(BlockWriter& to) {
             }
             const RecordedEvent event = describe(read, clock);
             if (!columns_) {
-                block_first_ns_ = event.time_ns;
+                block_first_ns_ = lost_noted_ != lost_written_ ? loss_began_ns_ : event.time_ns;
                 columns_.emplace(block_first_ns_);
             }
             without_details_ += event.lacks_details ? 1u : 0u;
@@ -179,7 +184,8 @@ base::Expected<uint64_t> ProcessRecorder::follow(BlockWriter& to) {
         }
     }
     events_since_ledger_ += sum;
-    if (needs_ledger_ || events_since_ledger_ >= std::max(kEventsPerLedger, 2 * live_)) {
+    const bool wants_ledger = needs_ledger_ || events_since_ledger_ >= std::max(kEventsPerLedger, 2 * live_);
+    if (wants_ledger && segment::monotonic_now() >= next_ledger_ns_) {
         if (auto written = write_ledger(to); !written) {
             return tl::unexpected(std::move(written.error()));
         }
@@ -205,13 +211,17 @@ base::Expected<void> ProcessRecorder::flush(BlockWriter& to) {
         now_ns = lost != 0 ? segment::monotonic_now() : newest_mark_ns(entries);
         now_ns = std::max(last_ns_, now_ns);
     }
+    uint64_t first_ns = columns_ ? block_first_ns_ : now_ns;
+    if (lost != 0) {
+        first_ns = loss_began_ns_;
+    }
     ByteWriter payload;
     write_tables(entries, payload);
-    const ColumnWriter none(now_ns);
+    const ColumnWriter none(first_ns);
     (columns_ ? *columns_ : none).write(payload);
     auto written = to.append({.type = BlockType::events,
                               .process = number_,
-                              .first_ns = columns_ ? block_first_ns_ : now_ns,
+                              .first_ns = first_ns,
                               .last_ns = now_ns,
                               .events = columns_ ? columns_->count() : 0,
                               .lost = lost,
@@ -251,6 +261,8 @@ base::Expected<void> ProcessRecorder::write_ledger(BlockWriter& to) {
                               .events = slots.count(),
                               .lost = 0,
                               .payload = payload.bytes()});
+    const uint64_t took_ns = segment::monotonic_now() - first_ns;
+    next_ledger_ns_ = now_ns + kPausePerCost * (took_ns - std::min(took_ns, kCheapLedgerNs));
     live_ = slots.count();
     events_since_ledger_ = 0;
     needs_ledger_ = has_lost_ = false;

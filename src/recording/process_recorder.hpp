@@ -49,6 +49,10 @@ private:
     static constexpr uint64_t kEventsPerScan = 262'144;
     // A seek replays at most about this many events, or twice the live allocations.
     static constexpr uint64_t kEventsPerLedger = 1'048'576;
+    // A process that loses events all the time wants a ledger all the time. What a ledger costs beyond this sets the pause until the
+    // next one, so that a large one takes no more than a tenth of the recorder.
+    static constexpr uint64_t kCheapLedgerNs = 10'000'000;
+    static constexpr uint64_t kPausePerCost = 10;
 
     void read_rings();
     RecordedEvent describe(const ReadEvent& read, const segment::Clock& clock);
@@ -69,13 +73,16 @@ private:
     uint64_t last_ns_ = 0;
     uint64_t events_ = 0;
     uint64_t without_details_ = 0;
-    uint64_t lost_noted_ = 0;    // losses before the events that are waiting
-    uint64_t lost_written_ = 0;  // losses that are in the file
+    uint64_t loss_began_ns_ = 0;  // the last loss happened after this
+    uint64_t lost_noted_ = 0;     // losses before the events that are waiting
+    uint64_t lost_written_ = 0;   // losses that are in the file
     uint64_t events_since_ledger_ = 0;
     uint64_t live_ = 0;  // in the last ledger
+    uint64_t next_ledger_ns_ = 0;
     bool needs_ledger_ = false;
     bool has_lost_ =
         false;  // the next ledger repairs a loss, or is the first of a process that was there before
+    uint64_t looked_ns_;  // when the rings were last read
 };
 
 }  // namespace ttmem::recording

@@ -2,9 +2,11 @@
 #include "recording/recording.hpp"
 
 #include <algorithm>
+#include <filesystem>
 #include <utility>
 
-#include "recording/block_writer.hpp"
+#include "recording/flight_folder.hpp"
+#include "recording/recording_file.hpp"
 
 namespace ttmem::recording {
 
@@ -16,30 +18,63 @@ std::string counted(uint64_t count, const std::string& what) {
     return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
 }
 
-bool is_same_recording(const FileHeader& a, const FileHeader& b) {
-    return std::equal(std::begin(a.recording_id), std::end(a.recording_id), std::begin(b.recording_id));
+bool is_part_before(const FileHeader& earlier, const FileHeader& later) {
+    return std::equal(std::begin(earlier.recording_id), std::end(earlier.recording_id),
+                      std::begin(later.recording_id)) &&
+           earlier.part + 1 == later.part;
 }
 
 }  // namespace
 
-base::Expected<std::shared_ptr<const Recording>> Recording::open(const std::string& path) {
+base::Expected<void> Recording::add_file(const std::string& path) {
     auto newest = BlockReader::open(path);
     if (!newest) {
         return tl::unexpected(std::move(newest.error()));
     }
-    const auto recording = std::make_shared<Recording>();
-    recording->path_ = path;
-    recording->epoch_offset_ns_ = newest->file_header().epoch_offset_ns;
-    recording->first_ns_ = UINT64_MAX;
     const FileHeader& header = newest->file_header();
     if (header.part != 0) {
         auto earlier = BlockReader::open(earlier_part_of(path));
-        if (earlier && is_same_recording(earlier->file_header(), header) &&
-            earlier->file_header().part + 1 == header.part) {
-            recording->files_.push_back(std::make_unique<BlockReader>(std::move(*earlier)));
+        if (earlier && is_part_before(earlier->file_header(), header)) {
+            files_.push_back(std::make_unique<BlockReader>(std::move(*earlier)));
         }
     }
-    recording->files_.push_back(std::make_unique<BlockReader>(std::move(*newest)));
+    files_.push_back(std::make_unique<BlockReader>(std::move(*newest)));
+    return {};
+}
+
+base::Expected<void> Recording::add_folder(const std::string& path) {
+    const std::vector<std::filesystem::path> found = flight_files(path);
+    for (size_t i = found.size(); i-- > 0;) {
+        auto file = BlockReader::open(found[i].string());
+        if (!file && files_.empty()) {
+            // Its header was not written yet, or it is damaged: an earlier one may be good.
+            problems_.push_back(file.error().text);
+            continue;
+        }
+        if (!file ||
+            (!files_.empty() && !is_part_before(file->file_header(), files_.front()->file_header()))) {
+            break;
+        }
+        files_.insert(files_.begin(), std::make_unique<BlockReader>(std::move(*file)));
+    }
+    if (files_.empty()) {
+        return base::error(
+            Error::Code::refused,
+            path + " is a folder without a recording of 'ttmemd --record', or it can't be read");
+    }
+    return {};
+}
+
+base::Expected<std::shared_ptr<const Recording>> Recording::open(const std::string& path) {
+    const auto recording = std::make_shared<Recording>();
+    recording->path_ = path;
+    std::error_code problem;
+    const bool is_folder = std::filesystem::is_directory(path, problem);
+    if (auto added = is_folder ? recording->add_folder(path) : recording->add_file(path); !added) {
+        return tl::unexpected(std::move(added.error()));
+    }
+    recording->epoch_offset_ns_ = recording->files_.back()->file_header().epoch_offset_ns;
+    recording->first_ns_ = UINT64_MAX;
     for (const auto& file : recording->files_) {
         recording->read_blocks(*file);
     }
@@ -81,11 +116,23 @@ void Recording::read_process(const BlockPlace& place) {
     }
 }
 
+// Of which process they were is not known.
+void Recording::note_missing(uint64_t blocks) {
+    for (RecordedProcess& process : processes_) {
+        process.missing_at_end += process.ended_ns ? 0 : blocks;
+    }
+}
+
 void Recording::read_blocks(const BlockReader& file) {
     bytes_ += file.file_header().header_bytes;
     uint64_t unknown = 0;
+    uint32_t expected = 0;
     for (const StoredBlock& block : file.blocks()) {
-        const BlockPlace place{&file, &block};
+        if (block.header.sequence != expected) {
+            note_missing(1);
+        }
+        expected = block.header.sequence + 1;
+        BlockPlace place{&file, &block};
         bytes_ += sizeof(BlockHeader) + block.header.stored_bytes;
         first_ns_ = std::min(first_ns_, block.header.first_ns);
         last_ns_ = std::max(last_ns_, block.header.last_ns);
@@ -102,11 +149,13 @@ void Recording::read_blocks(const BlockReader& file) {
                 read_process(place);
                 break;
             case BlockType::ledger:
+            case BlockType::totals:
             case BlockType::events:
                 if (process == nullptr) {
                     ++unknown;
                     break;
                 }
+                place.missing_before = std::exchange(process->missing_at_end, 0);
                 process->blocks.push_back(place);
                 if (place.type() == BlockType::events) {
                     events_ += block.header.events;

@@ -19,6 +19,8 @@ namespace ttmem::recording {
 struct BlockPlace {
     const BlockReader* file = nullptr;
     const StoredBlock* block = nullptr;
+    // Damaged blocks, of whatever process, between this block and the one before of its process.
+    uint64_t missing_before = 0;
 
     const BlockHeader& header() const { return block->header; }
     BlockType type() const { return static_cast<BlockType>(block->header.type); }
@@ -31,11 +33,13 @@ struct RecordedProcess {
     uint64_t first_ns = 0;
     std::optional<uint64_t> ended_ns;
     std::vector<BlockPlace> blocks;  // ledgers and events, in the order of the file
+    uint64_t missing_at_end = 0;     // damaged blocks after the last one
 };
 
 class Recording {
 public:
-    // Opens the file and, if there is one, the earlier part beside it.
+    // Opens the file and, if there is one, the earlier part beside it. Of the folder of a flight recorder: all parts of the newest
+    // recording in it.
     static base::Expected<std::shared_ptr<const Recording>> open(const std::string& path);
 
     const std::string& path() const { return path_; }
@@ -56,9 +60,11 @@ public:
     const std::vector<std::string>& problems() const { return problems_; }
 
 private:
-    base::Expected<void> add_part(const std::string& path);
+    base::Expected<void> add_file(const std::string& path);
+    base::Expected<void> add_folder(const std::string& path);
     void read_blocks(const BlockReader& file);
     void read_process(const BlockPlace& place);
+    void note_missing(uint64_t blocks);
     RecordedProcess* find(uint32_t number);
 
     std::string path_;

@@ -38,10 +38,12 @@ std::string file_of(std::string_view input) {
     file.checksum = recording::checksum_of(
         std::string_view(bytes_of(file)).substr(0, offsetof(recording::FileHeader, checksum)));
     std::string bytes = bytes_of(file);
+    uint32_t sequence = 0;
     for (uint64_t time = 100; input.size() >= 4; time += 100) {
         const auto byte = [&](size_t i) { return static_cast<uint8_t>(input[i]); };
         recording::BlockHeader header;
         header.type = byte(0) & 7u;
+        header.sequence = sequence++;
         header.process = byte(1) & 3u;
         const size_t wanted = byte(2) | static_cast<size_t>(byte(3)) << 8;
         const std::string_view payload = input.substr(4, wanted);

@@ -11,17 +11,32 @@ namespace ttmem::recording {
 
 namespace {
 
-// A crash of this host loses no more than this.
-constexpr uint64_t kLongestWaitNs = base::kNsPerSecond;
+ProcessFactsRecord facts_of(const census::Process& process) {
+    ProcessFactsRecord facts;
+    facts.identity = process.identity;
+    facts.source = process.source;
+    facts.is_older_than_ledger = process.is_older_than_ledger;
+    facts.has_changed_user = process.has_changed_user;
+    facts.slots = process.ledger->slot_capacity();
+    return facts;
+}
 
 }  // namespace
 
-base::Expected<RecordingWriter> RecordingWriter::create(FileSettings settings) {
-    auto file = BlockWriter::create(std::move(settings), segment::monotonic_now(), base::realtime_ns());
+base::Expected<RecordingWriter> RecordingWriter::create(std::unique_ptr<RecordingTarget> target) {
+    auto file = BlockWriter::create(std::move(target), segment::monotonic_now(), base::realtime_ns());
     if (!file) {
         return tl::unexpected(std::move(file.error()));
     }
     return RecordingWriter(std::move(*file));
+}
+
+base::Expected<RecordingWriter> RecordingWriter::create(FileSettings settings) {
+    auto target = FilePair::create(std::move(settings));
+    if (!target) {
+        return tl::unexpected(std::move(target.error()));
+    }
+    return create(std::move(*target));
 }
 
 base::Expected<void> RecordingWriter::write_host() {
@@ -40,33 +55,49 @@ base::Expected<void> RecordingWriter::set_host(const HostFactsRecord& facts) {
     return write_host();
 }
 
-base::Expected<void> RecordingWriter::write_process(uint32_t number, const Followed& followed) {
+base::Expected<void> RecordingWriter::write_process(uint32_t number, const ProcessFactsRecord& facts,
+                                                    uint64_t first_ns) {
     ByteWriter payload;
-    write_facts(followed.facts, payload);
+    write_facts(facts, payload);
     return file_.append({.type = BlockType::process,
                          .process = number,
-                         .first_ns = followed.first_ns,
-                         .last_ns = followed.first_ns,
+                         .first_ns = first_ns,
+                         .last_ns = first_ns,
                          .payload = payload.bytes()});
+}
+
+base::Expected<void> RecordingWriter::write_end(uint32_t number) {
+    const uint64_t now_ns = segment::monotonic_now();
+    return file_.append({.type = BlockType::end, .process = number, .first_ns = now_ns, .last_ns = now_ns});
+}
+
+base::Expected<uint32_t> RecordingWriter::add_totals(const census::Process& process) {
+    const uint32_t number = ++last_number_;
+    FollowedTotals followed{facts_of(process), segment::monotonic_now(), {number, process.ledger}};
+    followed.facts.has_only_totals = true;
+    auto written = write_process(number, followed.facts, followed.first_ns);
+    if (written) {
+        written = followed.recorder.write(file_);
+    }
+    if (!written) {
+        return tl::unexpected(std::move(written.error()));
+    }
+    totals_.emplace(number, std::move(followed));
+    return number;
 }
 
 base::Expected<uint32_t> RecordingWriter::add(const census::Process& process,
                                               ProcessRecorder::StartState from) {
     const uint32_t number = ++last_number_;
-    ProcessFactsRecord facts;
-    facts.identity = process.identity;
-    facts.source = process.source;
-    facts.is_older_than_ledger = process.is_older_than_ledger;
-    facts.has_changed_user = process.has_changed_user;
+    ProcessFactsRecord facts = facts_of(process);
     facts.is_from_start = from == ProcessRecorder::StartState::beginning;
-    facts.slots = process.ledger->slot_capacity();
     Followed followed{std::move(facts), segment::monotonic_now(),
                       ProcessRecorder(number, process.ledger, from)};
     if (from == ProcessRecorder::StartState::beginning) {
         // Its first event may be older than this moment.
         followed.first_ns = std::min(followed.first_ns, process.ledger->created_ns());
     }
-    auto written = write_process(number, followed);
+    auto written = write_process(number, followed.facts, followed.first_ns);
     if (written && from == ProcessRecorder::StartState::present) {
         written = followed.recorder.write_ledger(file_);
     }
@@ -85,6 +116,11 @@ void RecordingWriter::add_to_past(const ProcessRecorder& recorder) {
 }
 
 base::Expected<void> RecordingWriter::end(uint32_t number) {
+    if (const auto found = totals_.find(number); found != totals_.end()) {
+        totals_.erase(found);
+        ++past_.processes;
+        return write_end(number);
+    }
     const auto found = processes_.find(number);
     if (found == processes_.end()) {
         return {};
@@ -100,10 +136,8 @@ base::Expected<void> RecordingWriter::end(uint32_t number) {
         }
     }
     auto written = recorder.write_ledger(file_);
-    const uint64_t now_ns = segment::monotonic_now();
     if (written) {
-        written =
-            file_.append({.type = BlockType::end, .process = number, .first_ns = now_ns, .last_ns = now_ns});
+        written = write_end(number);
     }
     add_to_past(recorder);
     processes_.erase(found);
@@ -122,13 +156,34 @@ base::Expected<void> RecordingWriter::begin_part() {
     }
     for (auto& [number, followed] : processes_) {
         if (done) {
-            done = write_process(number, followed);
+            done = write_process(number, followed.facts, followed.first_ns);
         }
         if (done) {
             done = followed.recorder.write_ledger(file_);
         }
     }
+    for (auto& [number, followed] : totals_) {
+        if (done) {
+            done = write_process(number, followed.facts, followed.first_ns);
+        }
+        if (done) {
+            done = followed.recorder.write(file_);
+        }
+    }
     return done;
+}
+
+base::Expected<void> RecordingWriter::follow_totals(uint64_t now_ns) {
+    if (now_ns < next_totals_ns_) {
+        return {};
+    }
+    next_totals_ns_ = now_ns + base::kNsPerSecond;
+    for (auto& [number, followed] : totals_) {
+        if (auto written = followed.recorder.write_changes(file_); !written) {
+            return written;
+        }
+    }
+    return {};
 }
 
 base::Expected<uint64_t> RecordingWriter::follow() {
@@ -146,6 +201,9 @@ base::Expected<uint64_t> RecordingWriter::follow() {
                 return tl::unexpected(std::move(flushed.error()));
             }
         }
+    }
+    if (auto written = follow_totals(now_ns); !written) {
+        return tl::unexpected(std::move(written.error()));
     }
     if (file_.is_full()) {
         if (auto begun = begin_part(); !begun) {
@@ -172,6 +230,13 @@ base::Expected<void> RecordingWriter::finish() {
         add_to_past(followed.recorder);
     }
     processes_.clear();
+    for (auto& [number, followed] : totals_) {
+        if (auto written = followed.recorder.write_changes(file_); !written) {
+            return written;
+        }
+        ++past_.processes;
+    }
+    totals_.clear();
     const uint64_t now_ns = segment::monotonic_now();
     return file_.append({.type = BlockType::finish, .first_ns = now_ns, .last_ns = now_ns});
 }
@@ -184,6 +249,7 @@ RecorderTotals RecordingWriter::totals() const {
         totals.without_details += followed.recorder.without_details();
         ++totals.processes;
     }
+    totals.processes += totals_.size();
     totals.bytes = file_.bytes_written();
     return totals;
 }

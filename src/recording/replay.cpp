@@ -90,6 +90,26 @@ bool ProcessReplay::load_ledger(const BlockPlace& place) {
     return slots.is_good();
 }
 
+bool ProcessReplay::load_totals(const BlockPlace& place) {
+    const auto payload = place.read();
+    if (!payload) {
+        return false;
+    }
+    ByteReader from(*payload);
+    const std::vector<TableEntry> tables = read_tables(from);
+    image_->clear_totals();
+    for (const TableEntry& entry : tables) {
+        image_->apply(entry);
+    }
+    missing_ = 0;
+    ++ledgers_;
+    return from.is_good();
+}
+
+bool ProcessReplay::load_state(const BlockPlace& place) {
+    return place.type() == BlockType::totals ? load_totals(place) : load_ledger(place);
+}
+
 base::Expected<void> ProcessReplay::start_before(uint64_t time_ns) {
     auto made = make_image();
     if (!made) {
@@ -97,8 +117,8 @@ base::Expected<void> ProcessReplay::start_before(uint64_t time_ns) {
     }
     const std::vector<BlockPlace>& blocks = process_->blocks;
     for (size_t i = blocks.size(); i-- > 0;) {
-        if (blocks[i].type() == BlockType::ledger && blocks[i].header().last_ns <= time_ns &&
-            load_ledger(blocks[i])) {
+        if (blocks[i].type() != BlockType::events && blocks[i].header().last_ns <= time_ns &&
+            load_state(blocks[i])) {
             position_ = i + 1;
             return {};
         }
@@ -110,7 +130,8 @@ base::Expected<void> ProcessReplay::start_before(uint64_t time_ns) {
 
 bool ProcessReplay::load_events(const BlockPlace& place) {
     auto payload = place.read();
-    const uint64_t lost = place.header().lost + (payload ? 0 : std::max<uint64_t>(place.header().events, 1));
+    const uint64_t lost = place.header().lost + (payload ? 0 : std::max<uint64_t>(place.header().events, 1)) +
+                          place.missing_before;
     missing_ += lost;
     if (lost != 0) {
         gaps_.push_back({place.header().first_ns, lost});
@@ -155,9 +176,17 @@ bool ProcessReplay::enter_block(uint64_t time_ns) {
     const std::vector<BlockPlace>& blocks = process_->blocks;
     while (!columns_ && position_ < blocks.size()) {
         const BlockPlace& place = blocks[position_];
+        if (place.type() == BlockType::totals) {
+            if (place.header().last_ns > time_ns) {
+                return false;
+            }
+            load_totals(place);
+            ++position_;
+            continue;
+        }
         if (place.type() == BlockType::ledger) {
             // Only after a loss does it say more than the events before it.
-            if (missing_ != 0) {
+            if (missing_ != 0 || place.missing_before != 0) {
                 if (place.header().last_ns > time_ns) {
                     return false;
                 }
@@ -199,6 +228,9 @@ base::Expected<void> ProcessReplay::move_to(uint64_t time_ns) {
 }
 
 std::optional<uint64_t> ProcessReplay::next_ns() {
+    if (process_->facts.has_only_totals) {
+        return std::nullopt;
+    }
     while (enter_block(UINT64_MAX)) {
         if (has_event_) {
             return event_.time_ns;
@@ -235,6 +267,13 @@ void ProcessReplay::apply_next() {
     image_->apply(event_);
     now_ns_ = std::max(now_ns_, event_.time_ns);
     has_event_ = columns_->next(event_);
+}
+
+bool ProcessReplay::lacks_block() const {
+    const std::vector<BlockPlace>& blocks = process_->blocks;
+    const uint64_t missing =
+        position_ < blocks.size() ? blocks[position_].missing_before : process_->missing_at_end;
+    return missing != 0 && !columns_ && (position_ == 0 || now_ns_ > blocks[position_ - 1].header().last_ns);
 }
 
 bool ProcessReplay::is_present(uint64_t time_ns) const {
@@ -285,10 +324,14 @@ base::Expected<census::Census> Replay::census() const {
         process.source = facts.source;
         process.is_older_than_ledger = facts.is_older_than_ledger;
         process.has_changed_user = facts.has_changed_user;
-        if (replay.missing() != 0) {
+        process.has_only_totals = facts.has_only_totals;
+        if (const uint64_t missing = replay.missing() + (replay.lacks_block() ? 1 : 0); missing != 0) {
             census::Omission omission{facts.identity.pid, census::Reason::events_lost};
-            omission.count = replay.missing();
+            omission.count = missing;
             census.omissions.push_back(std::move(omission));
+        }
+        if (is_unsure(replay.process())) {
+            census.omissions.push_back({facts.identity.pid, census::Reason::settling});
         }
         census.processes.push_back(std::move(process));
     }
@@ -296,6 +339,13 @@ base::Expected<census::Census> Replay::census() const {
               [](const auto& a, const auto& b) { return a.identity.pid < b.identity.pid; });
     census::number_all_devices(census);
     return census;
+}
+
+// A recorder that was killed, or still runs, has events of the last second that are not in the file.
+bool Replay::is_unsure(const RecordedProcess& process) const {
+    const uint64_t written_ns = process.blocks.empty() ? 0 : process.blocks.back().header().last_ns;
+    return !recording_->is_finished() && !process.ended_ns && now_ns_ > written_ns &&
+           now_ns_ + kLongestWaitNs > recording_->last_ns();
 }
 
 ProcessReplay* Replay::find_next() {
@@ -327,6 +377,12 @@ std::optional<Replay::ReplayStep> Replay::step() {
     ReplayStep step{next->next().time_ns, next, next->next()};
     next->apply_next();
     now_ns_ = std::max(now_ns_, step.time_ns);
+    for (ProcessReplay& process : processes_) {
+        if (process.process().facts.has_only_totals && process.is_present(now_ns_)) {
+            // Its totals have no events of their own.
+            [[maybe_unused]] const auto moved = process.move_to(now_ns_);
+        }
+    }
     return step;
 }
 

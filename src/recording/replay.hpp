@@ -37,6 +37,8 @@ public:
     bool is_present(uint64_t time_ns) const;
     // Events that are missing since the last ledger: until the next one the state is not exact.
     uint64_t missing() const { return missing_; }
+    // The block that has this moment may be one that is damaged.
+    bool lacks_block() const;
     // Losses of the blocks that were entered, in the order of the file.
     struct ReplayGap {
         uint64_t time_ns = 0;
@@ -50,7 +52,10 @@ public:
 private:
     base::Expected<void> start_before(uint64_t time_ns);
     base::Expected<void> make_image();
+    // Makes the state that of a ledger, or of totals.
+    bool load_state(const BlockPlace& place);
     bool load_ledger(const BlockPlace& place);
+    bool load_totals(const BlockPlace& place);
     bool load_events(const BlockPlace& place);
     void finish_block();
     void apply_tables(uint64_t time_ns);
@@ -107,6 +112,8 @@ public:
     uint64_t used(segment::AllocationKind kind) const;
 
 private:
+    // It may hold something else at this moment, because its last events are not in the file.
+    bool is_unsure(const RecordedProcess& process) const;
     // The process of the next event; null at the end.
     ProcessReplay* find_next();
 

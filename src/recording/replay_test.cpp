@@ -7,12 +7,16 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <memory>
-#include <sstream>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "census/figures.hpp"
+#include "recording/recording_file.hpp"
+#include "recording/recording_receiver.hpp"
 #include "recording/recording_writer.hpp"
 #include "segment/clock.hpp"
 #include "tests/support/oracle.hpp"
@@ -95,6 +99,7 @@ protected:
         EXPECT_TRUE(recorder->set_host({.host = "there", .program = "test"}));
         EXPECT_TRUE(recorder->add(this_process(), ProcessRecorder::StartState::present).has_value());
         std::vector<Truth> truths = {truth_now()};
+        EXPECT_TRUE(recorder->follow());  // what is lost later happened after this
         for (uint64_t step = 0; step < steps; ++step) {
             for (uint64_t done = 0; done < operations; ++done) {
                 worker.work(1);
@@ -104,6 +109,7 @@ protected:
             }
             EXPECT_TRUE(recorder->follow());
             truths.push_back(truth_now());
+            EXPECT_TRUE(recorder->follow());
         }
         EXPECT_TRUE(recorder->finish());
         totals_ = recorder->totals();
@@ -114,6 +120,14 @@ protected:
         auto recording = Recording::open(path());
         EXPECT_TRUE(recording.has_value()) << recording.error().text;
         return *recording;
+    }
+
+    std::string bytes() const {
+        std::ifstream file(path(), std::ios::binary);
+        return {std::istreambuf_iterator<char>(file), {}};
+    }
+    void write(const std::string& text) const {
+        std::ofstream(path(), std::ios::binary | std::ios::trunc) << text;
     }
 
     std::string folder_;
@@ -176,19 +190,47 @@ TEST_F(RecordedWork, ALossIsReportedAndTheNextLedgerRepairsIt) {
     }
 }
 
+TEST_F(RecordedWork, AMomentBetweenTheLastReadingAndALossIsNotCalledExact) {
+    setenv("TTMEM_RING_RECORDS", "16", 1);
+    test::Exchange exchange;
+    test::Worker worker(7, 0, test::make_set(0), test::make_device(1), exchange);
+    auto recorder = RecordingWriter::create({path()});
+    ASSERT_TRUE(recorder->set_host({.host = "there", .program = "test"}));
+    ASSERT_TRUE(recorder->add(this_process(), ProcessRecorder::StartState::present).has_value());
+    ASSERT_TRUE(recorder->follow());
+    const uint64_t known_ns = segment::monotonic_now();
+    ASSERT_TRUE(recorder->follow());
+    worker.work(300);
+    const uint64_t unknown_ns = segment::monotonic_now();
+    worker.work(300);
+    ASSERT_TRUE(recorder->follow());
+    ASSERT_TRUE(recorder->finish());
+    unsetenv("TTMEM_RING_RECORDS");
+    Replay replay(open());
+    ASSERT_TRUE(replay.move_to(known_ns));
+    EXPECT_TRUE(replay.census()->omissions.empty());
+    ASSERT_TRUE(replay.move_to(unknown_ns));
+    EXPECT_FALSE(replay.census()->omissions.empty());
+    ASSERT_TRUE(replay.move_to(replay.recording().last_ns()));
+    EXPECT_TRUE(replay.census()->omissions.empty());
+}
+
 TEST_F(RecordedWork, ACutAtAnyByteReadsRightBeforeTheCut) {
     const std::vector<Truth> truths = record(6, 10);
-    std::ifstream file(path(), std::ios::binary);
-    std::ostringstream text;
-    text << file.rdbuf();
-    const std::string whole = text.str();
-    for (size_t length = 0; length < whole.size(); length += 31) {
-        std::ofstream(path(), std::ios::binary | std::ios::trunc) << whole.substr(0, length);
+    const std::string whole = bytes();
+    uint64_t blocks = 0;
+    for (size_t length = 0; length < whole.size(); ++length) {
+        write(whole.substr(0, length));
         const auto recording = Recording::open(path());
         if (!recording) {
             continue;
         }
-        EXPECT_FALSE((*recording)->is_finished());
+        ASSERT_FALSE((*recording)->is_finished());
+        ASSERT_FALSE((*recording)->problems().empty());
+        // A part of a block changes nothing, so that each number of whole blocks is read once.
+        if (std::exchange(blocks, (*recording)->bytes()) == (*recording)->bytes()) {
+            continue;
+        }
         Replay replay(*recording, segment::kMinRingRecords);
         for (const Truth& truth : truths) {
             if (truth.time_ns > (*recording)->first_ns() && truth.time_ns <= (*recording)->last_ns() &&
@@ -197,6 +239,90 @@ TEST_F(RecordedWork, ACutAtAnyByteReadsRightBeforeTheCut) {
             }
         }
     }
+}
+
+TEST_F(RecordedWork, AFlippedBitNeverGivesAWrongStateThatIsCalledExact) {
+    const std::vector<Truth> truths = record(4, 10);
+    const std::string whole = bytes();
+    uint64_t right = 0;
+    uint64_t reported = 0;
+    for (size_t at = sizeof(FileHeader); at < whole.size(); at += 3) {
+        std::string damaged = whole;
+        damaged[at] = static_cast<char>(damaged[at] ^ (1 << at % 8));
+        write(damaged);
+        const auto recording = Recording::open(path());
+        ASSERT_TRUE(recording.has_value() || !recording.error().text.empty());
+        if (!recording || (*recording)->processes().empty()) {
+            continue;
+        }
+        Replay replay(*recording, segment::kMinRingRecords);
+        for (const Truth& truth : truths) {
+            ASSERT_TRUE(replay.move_to(truth.time_ns));
+            const auto census = replay.census();
+            ASSERT_TRUE(census.has_value());
+            if (!census->omissions.empty()) {
+                ++reported;
+                continue;
+            }
+            ASSERT_EQ(truth_of(*census, truth.time_ns).pools, truth.pools) << "a bit of byte " << at;
+            ++right;
+        }
+    }
+    EXPECT_GT(right, 0u);
+    EXPECT_GT(reported, 0u);
+}
+
+TEST_F(RecordedWork, TotalsOfAnotherUserHaveTheCountersAndNothingElse) {
+    test::Exchange exchange;
+    test::Worker worker(7, 0, test::make_set(0), test::make_device(1), exchange);
+    worker.work(200);
+    auto recorder = RecordingWriter::create({path()});
+    ASSERT_TRUE(recorder.has_value());
+    ASSERT_TRUE(recorder->set_host({.host = "there", .program = "test"}));
+    ASSERT_TRUE(recorder->add_totals(this_process()).has_value());
+    const Truth first = truth_now();
+    worker.work(100);
+    ASSERT_TRUE(recorder->finish());
+    const Truth second = truth_now();
+    EXPECT_NE(first.pools, second.pools);
+    const auto recording = open();
+    for (const Truth& truth : {first, second}) {
+        Replay replay(recording);
+        const bool is_first = truth.time_ns == first.time_ns;
+        ASSERT_TRUE(replay.move_to(is_first ? truth.time_ns : recording->last_ns()));
+        const auto census = replay.census();
+        ASSERT_TRUE(census.has_value());
+        EXPECT_TRUE(census->omissions.empty());
+        const census::Process& process = census->processes.front();
+        EXPECT_TRUE(process.has_only_totals);
+        EXPECT_EQ(test::pools_of(process.ledger->totals()), truth.pools);
+        EXPECT_TRUE(test::ledger_of(*process.ledger).empty());
+    }
+    EXPECT_FALSE(Replay(recording).step().has_value());
+}
+
+TEST_F(RecordedWork, AReceivedStreamIsTheSameRecording) {
+    const std::vector<Truth> truths = record(6, 10);
+    const std::string whole = bytes();
+    for (const size_t piece : {size_t{1}, size_t{63}, size_t{1000}, whole.size()}) {
+        auto target = FilePair::create({path() + "2", true});
+        ASSERT_TRUE(target.has_value());
+        RecordingReceiver receiver(**target);
+        for (size_t at = 0; at < whole.size(); at += piece) {
+            ASSERT_FALSE(receiver.is_finished());
+            ASSERT_TRUE(receiver.take(std::string_view(whole).substr(at, piece)));
+        }
+        EXPECT_TRUE(receiver.is_finished());
+        EXPECT_EQ(receiver.totals().events, totals_.events);
+        EXPECT_EQ(receiver.totals().bytes, whole.size());
+        EXPECT_EQ(receiver.totals().processes, 1u);
+        std::ifstream file(path() + "2", std::ios::binary);
+        EXPECT_EQ(std::string(std::istreambuf_iterator<char>(file), {}), whole);
+    }
+    auto target = FilePair::create({path() + "2", true});
+    RecordingReceiver receiver(**target);
+    EXPECT_FALSE(
+        receiver.take("HTTP/1.1 200 OK, which is not a recording, however long it may be.........."));
 }
 
 TEST_F(RecordedWork, SetsThatAreOpenedAgainWithinABlockKeepTheirLabels) {

@@ -176,6 +176,26 @@ void SegmentImage::set_peak(uint32_t pool, uint64_t bytes) {
     }
 }
 
+void SegmentImage::set_totals(uint32_t pool, const segment::PoolTotals& totals) {
+    if (pool >= segment::kMaxPools) {
+        return;
+    }
+    loud_.pools[pool].used.store(totals.used, std::memory_order_relaxed);
+    loud_.pools[pool].peak.store(totals.peak, std::memory_order_relaxed);
+    segment::Tally& tally = loud_.tallies[pool];
+    tally.requested.store(totals.requested, std::memory_order_relaxed);
+    tally.count.store(totals.count, std::memory_order_relaxed);
+    tally.planned_and_views.store(totals.views << 32 | (totals.planned & UINT32_MAX),
+                                  std::memory_order_relaxed);
+    tally.reserved_unknown.store(totals.reserved_unknown, std::memory_order_relaxed);
+}
+
+void SegmentImage::clear_totals() {
+    for (uint32_t pool = 0; pool < segment::kMaxPools; ++pool) {
+        set_totals(pool, {});
+    }
+}
+
 void SegmentImage::apply(const TableEntry& entry) {
     segment::Header& header = writer_.header();
     const auto publish = [&]<class Slot, class Object>(std::type_identity<Slot>, RegionId region,
@@ -221,6 +241,9 @@ void SegmentImage::apply(const TableEntry& entry) {
             break;
         case TableId::pools:
             set_peak(entry.index, from.number());
+            break;
+        case TableId::pool_totals:
+            set_totals(entry.index, totals_from_bytes(entry.bytes));
             break;
         case TableId::inexact:
             if (entry.index < segment::kInexactCounters) {

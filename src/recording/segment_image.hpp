@@ -34,6 +34,9 @@ public:
     // The highest used bytes of a pool: what the process counted.
     void set_peak(uint32_t pool, uint64_t bytes);
 
+    // Makes the counters of all pools 0. For a process of which only totals are recorded: entries of totals set them.
+    void clear_totals();
+
     // Used bytes of a kind over all sets.
     uint64_t used(segment::AllocationKind kind) const;
 
@@ -52,6 +55,7 @@ private:
     void allocate(Writer& writer, const RecordedEvent& event);
     template <class Writer>
     void free(Writer& writer, uint32_t slot, uint64_t time_ns);
+    void set_totals(uint32_t pool, const segment::PoolTotals& totals);
     void apply_card(const TableEntry& entry);
     void apply_mark(const TableEntry& entry);
 

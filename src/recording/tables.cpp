@@ -163,8 +163,11 @@ segment::MarkContents mark_from_bytes(const std::string& bytes) {
     return mark;
 }
 
-std::map<TableTracker::TableKey, std::string> TableTracker::current(const segment::Reader& reader) const {
-    std::map<TableKey, std::string> found;
+namespace {
+
+using EntriesByKey = std::map<std::pair<TableId, uint32_t>, std::string>;
+
+void read_devices_and_sets(const segment::Reader& reader, EntriesByKey& found) {
     const segment::Clock clock = reader.clock();
     uint32_t index = 0;
     for (const auto& device : reader.devices()) {
@@ -178,6 +181,64 @@ std::map<TableTracker::TableKey, std::string> TableTracker::current(const segmen
         set.set.closed_ticks = time_of(set.set.closed_ticks, clock);
         found[{TableId::sets, set.index}] = bytes_of_words(&set.set, sizeof set.set);
     }
+}
+
+void read_inexact_counters(const segment::Reader& reader, EntriesByKey& found) {
+    for (uint32_t counter = 0; counter < segment::kInexactCounters; ++counter) {
+        if (const uint64_t count = reader.inexact(static_cast<segment::Inexact>(counter))) {
+            found[{TableId::inexact, counter}] = bytes_of_number(count);
+        }
+    }
+}
+
+std::vector<TableEntry> entries_of(const EntriesByKey& found) {
+    std::vector<TableEntry> entries;
+    for (const auto& [key, bytes] : found) {
+        entries.push_back({key.first, key.second, bytes});
+    }
+    return entries;
+}
+
+}  // namespace
+
+std::string bytes_of_totals(const segment::PoolTotals& totals) {
+    ByteWriter bytes;
+    for (const uint64_t number : {totals.used, totals.requested, totals.peak, totals.count, totals.planned,
+                                  totals.views, totals.reserved_unknown}) {
+        bytes.number(number);
+    }
+    return bytes.bytes();
+}
+
+segment::PoolTotals totals_from_bytes(const std::string& bytes) {
+    ByteReader from(bytes);
+    segment::PoolTotals totals;
+    for (uint64_t* number : {&totals.used, &totals.requested, &totals.peak, &totals.count, &totals.planned,
+                             &totals.views, &totals.reserved_unknown}) {
+        *number = from.number();
+    }
+    return totals;
+}
+
+std::vector<TableEntry> totals_of(const segment::Reader& reader) {
+    EntriesByKey found;
+    read_devices_and_sets(reader, found);
+    read_inexact_counters(reader, found);
+    for (const segment::SetTotals& set : reader.totals().sets) {
+        for (uint32_t kind = 0; kind < segment::kKinds; ++kind) {
+            if (set.pools[kind] != segment::PoolTotals()) {
+                found[{TableId::pool_totals, set.index * segment::kKindsPerSet + kind}] =
+                    bytes_of_totals(set.pools[kind]);
+            }
+        }
+    }
+    return entries_of(found);
+}
+
+std::map<TableTracker::TableKey, std::string> TableTracker::current(const segment::Reader& reader) const {
+    EntriesByKey found;
+    const segment::Clock clock = reader.clock();
+    read_devices_and_sets(reader, found);
     for (uint32_t i = 1; i < reader.core_sets_used(); ++i) {
         if (const auto mask = reader.cores(static_cast<uint16_t>(i))) {
             found[{TableId::core_sets, i}] = bytes_of_words(mask->data(), sizeof *mask);
@@ -197,11 +258,7 @@ std::map<TableTracker::TableKey, std::string> TableTracker::current(const segmen
             found[{TableId::failure_totals, type}] = bytes_of_number(total);
         }
     }
-    for (uint32_t counter = 0; counter < segment::kInexactCounters; ++counter) {
-        if (const uint64_t count = reader.inexact(static_cast<segment::Inexact>(counter))) {
-            found[{TableId::inexact, counter}] = bytes_of_number(count);
-        }
-    }
+    read_inexact_counters(reader, found);
     for (const segment::SetTotals& set : reader.totals().sets) {
         for (uint32_t kind = 0; kind < segment::kKinds; ++kind) {
             if (const uint64_t peak = set.pools[kind].peak) {
@@ -258,10 +315,7 @@ void update_cards(const segment::Reader& reader, std::map<uint32_t, std::string>
 
 std::vector<TableEntry> TableTracker::all(const segment::Reader& reader) {
     known_ = current(reader);
-    std::vector<TableEntry> entries;
-    for (const auto& [key, bytes] : known_) {
-        entries.push_back({key.first, key.second, bytes});
-    }
+    std::vector<TableEntry> entries = entries_of(known_);
     update_cards(reader, cards_);
     for (const auto& [number, bytes] : cards_) {
         entries.push_back({TableId::cards, number, bytes});

@@ -42,6 +42,13 @@ segment::CardContents card_from_bytes(const std::string& bytes);
 std::string bytes_of_mark(const segment::MarkContents& mark, const segment::Clock& clock);
 segment::MarkContents mark_from_bytes(const std::string& bytes);
 
+// The counters of a pool.
+std::string bytes_of_totals(const segment::PoolTotals& totals);
+segment::PoolTotals totals_from_bytes(const std::string& bytes);
+
+// What a process holds in sums: its devices and sets, and the counters of its pools. Nothing that is only for its user.
+std::vector<TableEntry> totals_of(const segment::Reader& reader);
+
 // Finds out what has changed in the tables of one segment.
 class TableTracker {
 public:

@@ -83,6 +83,18 @@ class Daemon:
     def wait_for_death(self, *pids: int):
         wait_until(lambda: not set(pids) & set(self.pids()), f"{pids} are gone")
 
+    def wait_for_rounds(self, thread: str):
+        """Waits until its thread with that name has waited twice, so it has done what there was to do before."""
+        def rounds() -> int:
+            for task in os.listdir(f"/proc/{self.pid}/task"):
+                with open(f"/proc/{self.pid}/task/{task}/status", encoding="utf-8") as file:
+                    status = dict(line.rstrip("\n").split(":\t", 1) for line in file if ":\t" in line)
+                if status["Name"] == thread:
+                    return int(status["voluntary_ctxt_switches"])
+            raise AssertionError(f"the daemon has no thread {thread}")
+        before = rounds()
+        wait_until(lambda: rounds() >= before + 3, f"the thread {thread} has done its work")
+
     def log(self) -> str:
         """The complete lines of its standard output; the daemon may be writing the last one."""
         text = os.pread(self.output.fileno(), os.fstat(self.output.fileno()).st_size, 0)

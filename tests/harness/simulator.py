@@ -16,14 +16,15 @@ class Simulator:
     """A process that runs a scenario, pauses at each step, and writes there what its allocators hold."""
 
     def __init__(self, scenario: str, *arguments: str, runtime_directory: str = NO_RUNTIME_DIRECTORY,
-                 pause_at: str = "all"):
+                 pause_at: str = "all", variables: dict[str, str] | None = None):
         self.folder = tempfile.TemporaryDirectory(prefix="ttmem-sim-")
         self.truth_path = os.path.join(self.folder.name, "truth")
         self.errors = tempfile.TemporaryFile()
         self.process = subprocess.Popen(
             [SIMULATOR, scenario, *arguments, "--pause-at", pause_at, "--truth", self.truth_path],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.errors,
-            env=os.environ | {"TTMEM_RUNTIME_DIR": runtime_directory, "TT_ALLOC_TRACKING_ENABLED": "1"})
+            env=os.environ | {"TTMEM_RUNTIME_DIR": runtime_directory, "TT_ALLOC_TRACKING_ENABLED": "1"}
+            | (variables or {}))
         self.pid, self.lines = self.process.pid, LineReader(self.process.stdout.fileno())
         self.truth, self.step, self.printed = {}, None, []
         self.ended = False
@@ -51,6 +52,14 @@ class Simulator:
         if self.step is not None:
             self.proceed()
         return self.wait_for_pause()
+
+    def skip(self, pauses: int):
+        """Passes that many pauses, and does not read what the allocators write there."""
+        for _ in range(pauses):
+            self.proceed()
+            line = self.lines.next()
+            while not line.startswith("paused: "):
+                line = self.lines.next()
 
     def go_to(self, step: str):
         """Goes on until it pauses at that step."""

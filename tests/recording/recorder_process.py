@@ -35,6 +35,18 @@ class RecorderProcess:
         before = self.rounds()
         wait_until(lambda: self.rounds() >= before + 2, "the recorder has read all events")
 
+    def suspend(self):
+        """It reads nothing until resume()."""
+        self.process.send_signal(signal.SIGSTOP)
+
+        def has_stopped() -> bool:
+            with open(f"/proc/{self.process.pid}/stat", encoding="utf-8") as file:
+                return file.read().rpartition(")")[2].split()[0] == "T"
+        wait_until(has_stopped, "the recorder has stopped")
+
+    def resume(self):
+        self.process.send_signal(signal.SIGCONT)
+
     def stop(self) -> tuple[int, str]:
         """Ends the recording as Ctrl-C does. Returns the exit code and what it says."""
         self.process.send_signal(signal.SIGINT)

@@ -89,14 +89,15 @@ int run_record(const RecordOptions& options) {
     if (options.from_start) {
         return record_command(settings, options);
     }
+    const access::ReadMode mode = options.direct ? access::ReadMode::direct : access::ReadMode::daemon_first;
     for (const std::string& name : options.devices) {
-        const auto number = find_device_number(name, access::ReadMode::direct);
+        const auto number = find_device_number(name, mode);
         if (!number) {
             return fail(number.error().text);
         }
-        settings.devices.push_back(*number);
+        settings.devices.add(*number);
     }
-    const auto totals = access::record(settings);
+    const auto totals = access::record(settings, mode);
     if (!totals) {
         return fail(totals.error().text);
     }
@@ -129,9 +130,10 @@ void add_record(CLI::App& app, Action& chosen) {
         },
         run_record)
         ->footer(
-            "Records the processes that this user may read, with every allocation and free.\n"
-            "The file is for this user only. Ctrl-C ends the recording. After a crash, what\n"
-            "was recorded before it can be read. Show a moment of a recording with\n"
+            "Records every allocation and free of this user's processes and the totals of\n"
+            "others, as the daemon shows them; without a daemon the processes that this user\n"
+            "may read. The file is for this user only. Ctrl-C ends the recording. After a\n"
+            "crash, what was recorded before it can be read. Show a moment with\n"
             "--recording FILE --at TIME of status, ps, allocations, map, cores, programs,\n"
             "why, leaks, advise, history and events.\n\n"
             "Examples:\n"

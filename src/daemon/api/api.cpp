@@ -105,6 +105,7 @@ void Api::add_routes() {
     add("/v1/health", &Api::send_health);
     view::Questions::for_each([this]<class Question>() { add_question<Question>(); });
     add("/v1/page", &Api::send_page_token);
+    add("/v1/recording", &Api::stream_recording);
     add("/v1/stream", &Api::stream_view);
     add("/metrics", &Api::send_metrics);
     assert(std::none_of(routes_.begin(), routes_.end(), [this](const Route& one) {
@@ -280,6 +281,21 @@ void Api::send_metrics(const AuthorizedRequest& request, const SharedResponder& 
                                 dependencies_.host.post_mortems.deaths()};
         responder->send({200, kMetricsType, to_metrics(readings, processes), {}});
     });
+}
+
+void Api::stream_recording(const AuthorizedRequest& request, const SharedResponder& responder) {
+    const auto query = UrlForm<view::RecordingQuery>::read(request.target.query);
+    if (!query) {
+        return responder->send(refusal(query.error()));
+    }
+    if (!request.permissions.may_see_details()) {
+        return responder->send(
+            Response::error(403,
+                            "over TCP recordings need the daemon's token (Authorization: Bearer ...); "
+                            "'ttmem record' asks on the Unix socket"));
+    }
+    const User user = request.caller.is_local ? User{request.caller.uid} : kUnknownUser;
+    dependencies_.recordings.begin(responder, user, request.permissions, *query);
 }
 
 void Api::stream_view(const AuthorizedRequest& request, const SharedResponder& responder) {

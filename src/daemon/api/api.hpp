@@ -18,6 +18,7 @@
 #include "daemon/api/view_stream.hpp"
 #include "daemon/http/message.hpp"
 #include "daemon/post_task.hpp"
+#include "daemon/record/recording_streams.hpp"
 
 namespace ttmem::daemon {
 
@@ -25,6 +26,7 @@ struct ApiDependencies {
     boost::asio::io_context& loop;
     PostTask post;  // for the streams; a Responder runs the making of an answer
     HostDependencies host;
+    RecordingStreams& recordings;
     AccessRules rules;
     std::string version;
     uint64_t started_ns = 0;  // of the monotonic clock
@@ -74,6 +76,7 @@ private:
     void send_health(const AuthorizedRequest& request, const SharedResponder& responder) const;
     void send_page_token(const AuthorizedRequest& request, const SharedResponder& responder);
     void send_metrics(const AuthorizedRequest& request, const SharedResponder& responder) const;
+    void stream_recording(const AuthorizedRequest& request, const SharedResponder& responder);
     void stream_view(const AuthorizedRequest& request, const SharedResponder& responder);
 
     view::View read_view() const;

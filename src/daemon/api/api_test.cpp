@@ -37,7 +37,7 @@ struct TestResponder : http::Responder {
         places = wanted;
         make();
     }
-    std::shared_ptr<http::StreamWriter> begin_stream() override {
+    std::shared_ptr<http::StreamWriter> begin_stream(http::StreamKind /*kind*/) override {
         is_stream = true;
         return std::make_shared<TestStream>(*this);
     }
@@ -70,6 +70,7 @@ struct ApiTest : testing::Test {
             loop,
             [this](User, FairWorkers::Task task) { boost::asio::post(loop, std::move(task)); },
             {process_table, history, post_mortems, cards, [](view::SelfView&) {}},
+            recordings,
             AccessRules{},
             "1.2.3",
             0});
@@ -80,6 +81,7 @@ struct ApiTest : testing::Test {
     }
     ~ApiTest() override {
         api->stop();
+        recordings.stop();
         history_thread->stop();
         thread.join();
         output.reset();  // which may still write
@@ -121,6 +123,7 @@ struct ApiTest : testing::Test {
     boost::asio::thread_pool thread{1};
     history::EventHistory history{process_table.device_ids()};
     std::optional<HistoryThread> history_thread;
+    RecordingStreams recordings{process_table, std::make_shared<Budgets>()};
     std::optional<Api> api;
 };
 
@@ -140,6 +143,11 @@ typename Question::Query some_query() {
 template <class Question>
 requires(!requires(typename Question::Query query) { query.device; }) typename Question::Query some_query() {
     return {};
+}
+
+TEST_F(ApiTest, RecordingsOverTcpNeedTheToken) {
+    EXPECT_THAT(error("/v1/recording", 403, {}), HasSubstr("need the daemon's token"));
+    EXPECT_THAT(error("/v1/recording?nonsense=1", 400), HasSubstr("nonsense"));
 }
 
 TEST_F(ApiTest, EveryQuestionHasARouteThatRefusesUnknownParameters) {

@@ -105,6 +105,20 @@ void add_self(Families& families, const view::SelfView& self) {
     families.push_back(std::move(build));
 }
 
+void add_flight_recorder(Families& families, const view::FlightRecorderView& recorder) {
+    add_single(families,
+               gauge("ttmem_flight_recorder_up", "1 while the flight recorder records, 0 while it can't."),
+               recorder.is_recording ? 1.0 : 0.0);
+    add_single(families, gauge("ttmem_flight_recorder_bytes", "Size of the files of the flight recorder."),
+               static_cast<double>(recorder.bytes));
+    add_single(families, counter("ttmem_flight_recorder_events_total", "Events that it has recorded."),
+               static_cast<double>(recorder.events));
+    add_single(families,
+               counter("ttmem_flight_recorder_events_lost_total",
+                       "Events that were overwritten before it read them."),
+               static_cast<double>(recorder.events_lost));
+}
+
 void add_budgets(Families& families, const std::vector<view::BudgetView>& budgets) {
     Family used = gauge("ttmem_budget_used", "What all users have taken of a budget.");
     Family refusals = counter("ttmem_budget_refusals_total",
@@ -188,6 +202,9 @@ std::string to_metrics(const Readings& readings, ProcessSeries processes) {
     add_inexactness(families, readings.figures.inexact);
     add_counters(families, readings);
     add_self(families, readings.self);
+    if (readings.self.flight_recorder) {
+        add_flight_recorder(families, *readings.self.flight_recorder);
+    }
     add_budgets(families, readings.self.budgets);
     if (processes == ProcessSeries::yes) {
         add_process_series(families, readings.figures.processes);

@@ -210,6 +210,17 @@ TEST_F(MetricsTest, BudgetsAreReportedByName) {
     EXPECT_THAT(series("ttmem_budget_refusals_total"), ElementsAre(R"({budget="processes"} 7)"));
 }
 
+TEST_F(MetricsTest, TheFlightRecorderIsReportedIfThereIsOne) {
+    EXPECT_THAT(series("ttmem_flight_recorder_up"), testing::IsEmpty());
+    readings.self.flight_recorder = {"/r", true, "", 0, 3, 4096, 100, 7};
+    EXPECT_THAT(series("ttmem_flight_recorder_up"), ElementsAre(" 1"));
+    EXPECT_THAT(series("ttmem_flight_recorder_bytes"), ElementsAre(" 4096"));
+    EXPECT_THAT(series("ttmem_flight_recorder_events_total"), ElementsAre(" 100"));
+    EXPECT_THAT(series("ttmem_flight_recorder_events_lost_total"), ElementsAre(" 7"));
+    readings.self.flight_recorder->is_recording = false;
+    EXPECT_THAT(series("ttmem_flight_recorder_up"), ElementsAre(" 0"));
+}
+
 TEST_F(MetricsTest, TheDaemonReportsItsOwnCost) {
     readings.self.version = "0.1.0";
     readings.self.cpu_ns = 1'500'000'000;

@@ -336,7 +336,8 @@ void Connection::begin_stream(std::shared_ptr<StreamBuffer> stream) {
 
 void Connection::send_stream_head() {
     keep_alive_ = false;  // the stream ends with the connection
-    ResponseHead head = make_head(200, "text/event-stream");
+    const bool is_download = stream_->kind() == StreamKind::download;
+    ResponseHead head = make_head(200, is_download ? "application/octet-stream" : "text/event-stream");
     head.keep_alive(false);
     if (is_head_) {
         std::exchange(stream_, nullptr)->close();
@@ -383,17 +384,21 @@ void Connection::linger() {
 void Connection::discard_input() {
     is_discarding_ = true;
     discard_buffer_.resize(kDiscardBuffer);
-    socket_.async_read_some(asio::buffer(discard_buffer_),
-                            [self = shared_from_this()](error_code error, size_t length) {
-                                self->discarded_ += length;
-                                if (self->is_closed_) {
-                                    return;
-                                }
-                                if (error || self->discarded_ > kMaxDiscarded) {
-                                    return self->close();
-                                }
-                                self->run([&] { self->discard_input(); });
-                            });
+    socket_.async_read_some(asio::buffer(discard_buffer_), [self = shared_from_this()](error_code error,
+                                                                                       size_t length) {
+        self->discarded_ += length;
+        if (self->is_closed_) {
+            return;
+        }
+        const bool is_download = self->stream_ != nullptr && self->stream_->kind() == StreamKind::download;
+        if (error == asio::error::eof && is_download && !self->is_stream_ending_) {
+            return self->stream_->want_end();
+        }
+        if (error || self->discarded_ > kMaxDiscarded) {
+            return self->close();
+        }
+        self->run([&] { self->discard_input(); });
+    });
 }
 
 void Connection::close() {

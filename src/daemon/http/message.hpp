@@ -55,7 +55,12 @@ struct Response {
     static Response error(unsigned status, const std::string& text);
 };
 
-// The writing side of a stream of server-sent events, for any thread. The stream ends when it is destroyed.
+enum class StreamKind : uint8_t {
+    events,    // server-sent events
+    download,  // bytes. A reader that closes its sending side asks for the end of what it downloads
+};
+
+// The writing side of a stream, for any thread. The stream ends when it is destroyed.
 class StreamWriter {
 public:
     enum class Readiness : uint8_t {
@@ -69,6 +74,9 @@ public:
 
     // Several streams may share a text. False when the reader has gone or is too slow.
     virtual bool push(SharedText text) = 0;
+
+    // The reader of a download waits for its end.
+    virtual bool is_end_wanted() const { return false; }
 };
 
 // Sends the response to one request. The handler calls one of its functions once, on any thread, at any time. If it calls none,
@@ -82,7 +90,7 @@ public:
     // for answers. They are free again when the response is sent or the connection has closed. On the loop.
     virtual void make_later(uint64_t places, std::function<void()> make) = 0;
 
-    virtual std::shared_ptr<StreamWriter> begin_stream() = 0;
+    virtual std::shared_ptr<StreamWriter> begin_stream(StreamKind kind = StreamKind::events) = 0;
 };
 
 using Handler = std::function<void(Request, std::shared_ptr<Responder>)>;

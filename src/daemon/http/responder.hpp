@@ -50,8 +50,8 @@ public:
         });
     }
 
-    std::shared_ptr<StreamWriter> begin_stream() override {
-        auto buffer = std::make_shared<StreamBuffer>(stream_bytes_, budgets_, user_);
+    std::shared_ptr<StreamWriter> begin_stream(StreamKind kind) override {
+        auto buffer = std::make_shared<StreamBuffer>(stream_bytes_, budgets_, user_, kind);
         if (std::exchange(is_used_, true)) {
             buffer->close();
             return std::make_shared<StreamSender>(std::weak_ptr<Connection>(), gate_, std::move(buffer));
@@ -86,6 +86,8 @@ private:
         Readiness readiness() const override {
             return gate_->is_open() ? buffer_->readiness() : Readiness::gone;
         }
+
+        bool is_end_wanted() const override { return buffer_->is_end_wanted(); }
 
         bool push(SharedText text) override {
             if (!gate_->is_open()) {

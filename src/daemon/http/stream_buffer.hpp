@@ -24,11 +24,23 @@ public:
     };
 
     // What waits counts for `user`.
-    StreamBuffer(size_t max_bytes, std::shared_ptr<Budgets> budgets, User user)
-        : max_bytes_(max_bytes), budgets_(std::move(budgets)), user_(user) {}
+    StreamBuffer(size_t max_bytes, std::shared_ptr<Budgets> budgets, User user,
+                 StreamKind kind = StreamKind::events)
+        : max_bytes_(max_bytes), budgets_(std::move(budgets)), user_(user), kind_(kind) {}
     ~StreamBuffer() { close(); }
     StreamBuffer(const StreamBuffer&) = delete;
     StreamBuffer& operator=(const StreamBuffer&) = delete;
+
+    StreamKind kind() const { return kind_; }
+
+    void want_end() {
+        const std::lock_guard lock(mutex_);
+        is_end_wanted_ = true;
+    }
+    bool is_end_wanted() const {
+        const std::lock_guard lock(mutex_);
+        return is_end_wanted_;
+    }
 
     StreamWriter::Readiness readiness() const {
         const std::lock_guard lock(mutex_);
@@ -114,12 +126,14 @@ private:
     const size_t max_bytes_;
     const std::shared_ptr<Budgets> budgets_;
     const User user_;
+    const StreamKind kind_;
     mutable std::mutex mutex_;
     std::deque<WaitingText> waiting_;
     WaitingText in_flight_;  // the connection sends it
     size_t bytes_ = 0;       // of both
     bool is_busy_ = true;    // the connection writes the response head first
     bool is_closed_ = false;
+    bool is_end_wanted_ = false;
 };
 
 }  // namespace ttmem::daemon::http

@@ -81,6 +81,9 @@ std::string api_manual() {
     });
     text += address_row<HealthQuery>(
         "`/v1/page`", "a token of the caller for the page ([WEB.md](WEB.md)); on the Unix socket");
+    text += address_row<RecordingQuery>("`/v1/recording`",
+                                        "a recording until the caller closes its sending side "
+                                        "([RECORDING.md](RECORDING.md)); not over TCP without the token");
     text += address_row<ViewStreamQuery>("`/v1/stream`", "the status as server-sent events");
     text += address_row<MetricsQuery>("`/metrics`", "figures for Prometheus: [METRICS.md](METRICS.md)");
     text += "\n";

@@ -15,7 +15,14 @@ void fields(auto& io, Like<MetricsQuery> auto& query) {
     io("processes", query.processes, "`true`: series per process too; not over TCP without the token");
 }
 
+void fields(auto& io, Like<RecordingQuery> auto& query) {
+    io("pid", query.pid, "only this process");
+    io("device", query.device, "only processes that use one of these devices");
+    io("max_bytes", query.max_bytes, "a new part begins when one has half of this size");
+}
+
 template struct UrlForm<HealthQuery>;
+template struct UrlForm<RecordingQuery>;
 template struct UrlForm<ViewStreamQuery>;
 template struct UrlForm<MetricsQuery>;
 

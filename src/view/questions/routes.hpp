@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Parameters of the addresses of the daemon that are no questions: /v1/health, /v1/stream and /metrics.
+// Parameters of the addresses of the daemon that are no questions: /v1/health, /v1/recording, /v1/stream and /metrics.
 
 #include <cstdint>
+#include <optional>
 
+#include "census/device_id_set.hpp"
 #include "view/questions/question.hpp"
 
 namespace ttmem::view {
@@ -25,7 +27,16 @@ struct MetricsQuery {
     bool operator==(const MetricsQuery&) const = default;
 };
 
+struct RecordingQuery {
+    std::optional<uint32_t> pid;
+    census::DeviceIdSet device;
+    std::optional<uint64_t> max_bytes;
+
+    bool operator==(const RecordingQuery&) const = default;
+};
+
 extern template struct UrlForm<HealthQuery>;
+extern template struct UrlForm<RecordingQuery>;
 extern template struct UrlForm<ViewStreamQuery>;
 extern template struct UrlForm<MetricsQuery>;
 

@@ -17,6 +17,17 @@ void fields(auto& io, Like<BudgetView> auto& budget) {
     io("refused", budget.refused, "requests beyond a limit since the start");
 }
 
+void fields(auto& io, Like<FlightRecorderView> auto& recorder) {
+    io("folder", recorder.folder, "where it records");
+    io("is_recording", recorder.is_recording, "whether it records now");
+    io("problem", recorder.problem, "why it does not; empty: there is no problem");
+    io("failures", recorder.failures, "how often it stopped, such as at a full disk");
+    io("files", recorder.files, "files in its folder");
+    io("bytes", recorder.bytes, "size of these files");
+    io("events", recorder.events, "events that it recorded since the start");
+    io("events_lost", recorder.events_lost, "events that were overwritten before it read them");
+}
+
 void fields(auto& io, Like<SelfView> auto& view) {
     head(io, view.origin);
     io("version", view.version, "version of ttmemd");
@@ -37,6 +48,7 @@ void fields(auto& io, Like<SelfView> auto& view) {
     io("log_lines_lost", view.log_lines_lost, "lines of the event log that were dropped");
     io("processes_missed", view.processes_missed, "processes that ended before it could attach to them");
     io("failed_tasks", view.failed_tasks, "answers and other tasks that failed, such as for want of memory");
+    io("flight_recorder", view.flight_recorder, "the recorder of `ttmemd --record`; null: there is none");
     io("budgets", view.budgets, "what users may make it hold");
 }
 

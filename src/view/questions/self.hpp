@@ -3,6 +3,7 @@
 
 // What the daemon costs, and how well it keeps up.
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,20 @@ struct BudgetView {
     bool operator==(const BudgetView&) const = default;
 };
 
+// The recorder of 'ttmemd --record'.
+struct FlightRecorderView {
+    std::string folder;
+    bool is_recording = false;
+    std::string problem;  // why it does not record; empty: there is none
+    uint64_t failures = 0;
+    uint64_t files = 0;
+    uint64_t bytes = 0;
+    uint64_t events = 0;
+    uint64_t events_lost = 0;
+
+    bool operator==(const FlightRecorderView&) const = default;
+};
+
 struct SelfView {
     Origin origin;
     std::string version;
@@ -48,6 +63,7 @@ struct SelfView {
     uint64_t log_lines_lost = 0;
     uint64_t processes_missed = 0;  // that ended before they could be attached
     uint64_t failed_tasks = 0;
+    std::optional<FlightRecorderView> flight_recorder;  // absent: there is none
     std::vector<BudgetView> budgets;
 
     bool operator==(const SelfView&) const = default;

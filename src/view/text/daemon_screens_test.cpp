@@ -164,6 +164,17 @@ TEST(SelfScreen, ShowsWhatTheDaemonCostsAndWhetherItKeepsUp) {
     }
 }
 
+TEST(SelfScreen, HasALineAboutTheFlightRecorderOnlyIfThereIsOne) {
+    SelfView view = some_self();
+    EXPECT_THAT(render_plain(self_text(view, {})), testing::Not(HasSubstr("recorder")));
+    view.flight_recorder = {"/r", true, "", 0, 3, 4096, 100, 7};
+    EXPECT_THAT(render_plain(self_text(view, {})),
+                HasSubstr("\n  recorder   4.0 KiB in 3 files, 100 events, 7 lost\n"));
+    view.flight_recorder->problem = "can't write /r/flight: No space left on device";
+    EXPECT_THAT(render_plain(self_text(view, {})),
+                HasSubstr("\n  recorder   stopped: can't write /r/flight: No space left on device\n"));
+}
+
 TEST(SelfScreen, HasALineAboutRefusalsAndFailuresOnlyWhereThereAreAny) {
     SelfView view = some_self();
     view.budgets = {{"processes", 5, 5, 1024, 4096, 0}, {"api_connections", 3, 3, 64, 256, 0}};

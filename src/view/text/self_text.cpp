@@ -33,6 +33,15 @@ std::string refusals_text(const std::vector<BudgetView>& budgets) {
                        refused == most->refused ? "all of them" : "most of them", name);
 }
 
+std::string recorder_text(const FlightRecorderView& recorder, const Style& style) {
+    if (!recorder.problem.empty()) {
+        return "stopped: " + recorder.problem;
+    }
+    return fmt::format("{} in {}, {}, {} lost", format_bytes(recorder.bytes, style.bytes),
+                       format_count(recorder.files, "file", "files"),
+                       format_count(recorder.events, "event", "events"), recorder.events_lost);
+}
+
 }  // namespace
 
 Text self_text(const SelfView& view, const Style& style) {
@@ -54,6 +63,9 @@ Text self_text(const SelfView& view, const Style& style) {
     text.add(fmt::format("  serves     {}; {} lost",
                          format_count(view.connections, "connection", "connections"),
                          format_count(view.log_lines_lost, "log line", "log lines")));
+    if (view.flight_recorder) {
+        text.add("  recorder   " + recorder_text(*view.flight_recorder, style));
+    }
     if (const std::string refusals = refusals_text(view.budgets); !refusals.empty()) {
         text.add("  refused    " + refusals);
     }
