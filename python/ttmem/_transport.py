@@ -112,12 +112,12 @@ class Daemon:
         if self._url is not None:
             try:
                 parts = urlsplit(self._url)
-                is_address = parts.scheme == "http" and bool(parts.hostname) and parts.port != 0
+                host, port = parts.hostname if parts.scheme == "http" else None, parts.port or 9479
             except ValueError:
-                is_address = False
-            if not is_address:
+                host = None
+            if not host:
                 raise TtmemBadRequest(f"'{self._url}': must be an address such as http://127.0.0.1:9479")
-            return http.client.HTTPConnection(parts.hostname, parts.port or 9479, timeout=timeout)
+            return http.client.HTTPConnection(host, port, timeout=timeout)
         paths = [self._socket_path] if self._socket_path else [f"{each}/api.sock" for each in runtime_directories()]
         for path in paths:
             try:
@@ -144,9 +144,12 @@ class Daemon:
 
         connection = self._connect(timeout)
         try:
-            if connection.sock is None:
+            end: socket.socket | None = connection.sock
+            if end is None:
                 connection.connect()
-            connection.sock = _with_deadline(connection.sock, timeout)
+                end = connection.sock
+            assert end is not None
+            connection.sock = _with_deadline(end, timeout)
             response = self._respond(connection, target, {})
             body = response.read()
         except TimeoutError:
