@@ -97,7 +97,7 @@ TEST(CommandLine, ListNamesEveryScenarioAlsoAsJson) {
     for (const char* name :
          {"mesh-allocation", "tracking", "matmul-single-core", "matmul-multicore-reuse", "transformer-dp4",
           "hooked-capture", "leak", "fragmentation", "oom-dram", "cb-clash", "trace-live-allocation",
-          "multi-thread", "crash", "churn", "case-01", "case-16"}) {
+          "multi-thread", "crash", "churn", "case-01", "case-16", "case-17"}) {
         EXPECT_THAT(table.out, HasSubstr(name));
     }
 }

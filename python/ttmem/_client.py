@@ -92,6 +92,8 @@ class Client:
     ) -> None:  # fmt: skip
         self._daemon = Daemon(socket, url, token)
         self._program = Program(program)
+        if not isinstance(timeout, (int, float)) or timeout <= 0:
+            raise TtmemBadRequest(f"timeout is {timeout!r}: must be a number of seconds above 0")
         self.timeout = timeout
 
     # The way to an answer.

@@ -32,6 +32,7 @@ KIND_NUMBERS = {"dram": 0, "l1": 1, "l1_small": 3, "trace": 4, "cb": 5, "kernel"
 _OTHER_KERNELS = (7, 8)
 ALL_DEVICES = -1
 _MOST_DEVICES = 256
+_HIGHEST_DEVICE = 2**31 - 1  # ctypes would cut a higher number to another device's
 
 
 class Usage(ctypes.Structure):
@@ -254,6 +255,8 @@ def own_usage(device: int, kind: str) -> Usage:
     """What this process has on the device that it calls `device`."""
     usage = Usage()
     asks = _found.functions.get("ttmem_own_usage") or function("ttmem_own_usage")
+    if abs(device) > _HIGHEST_DEVICE:
+        raise TtmemNotFound(f"this process has no device {device}: open it first")
     if asks(device, KIND_NUMBERS[kind], usage):
         return usage if kind != "kernel" else _all_kernels(asks, device, usage)
     if kind == "dram" or not asks(device, KIND_NUMBERS["dram"], Usage()):
@@ -279,13 +282,15 @@ def own_devices() -> list[int]:
 
 
 def reset_peak(device: int = ALL_DEVICES) -> None:
-    if not function("ttmem_reset_peak")(device):
+    if not ALL_DEVICES <= device <= _HIGHEST_DEVICE or not function("ttmem_reset_peak")(device):
         raise TtmemNotFound(f"this process has no device {device}: open it first")
 
 
-def mark(name: str) -> bool:
-    return bool(function("ttmem_mark")(name.encode()))
+def mark(name: bytes) -> bool:
+    return bool(function("ttmem_mark")(name))
 
 
-def tag(device: int, kind: str, address: int, name: str) -> bool:
-    return bool(function("ttmem_tag_address")(device, KIND_NUMBERS[kind], address, name.encode("utf-8", "surrogateescape")))
+def tag(device: int, kind: str, address: int, name: bytes) -> bool:
+    if not 0 <= device <= _HIGHEST_DEVICE or not 0 <= address < 2**64:
+        return False
+    return bool(function("ttmem_tag_address")(device, KIND_NUMBERS[kind], address, name))

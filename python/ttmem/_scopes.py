@@ -16,6 +16,12 @@ if TYPE_CHECKING:
     Function = TypeVar("Function", bound=Callable[..., Any])
 
 
+def _encoded(name: str, what: str) -> bytes:
+    if not isinstance(name, str) or not name or "\0" in name:
+        raise TtmemBadRequest(f"{name!r}: the name of a {what} must be a text that is not empty and has no zero byte")
+    return name.encode("utf-8", "surrogateescape")
+
+
 class scope:
     """`with ttmem.scope("decoder.3"):` names everything that this thread allocates inside. Scopes may be inside each other, and
     one object may be used any number of times. In a process that is not tracked it does nothing."""
@@ -23,9 +29,7 @@ class scope:
     __slots__ = ("_name",)
 
     def __init__(self, name: str) -> None:
-        if not name or "\0" in name:
-            raise TtmemBadRequest(f"{name!r}: the name of a scope must not be empty, and has no zero byte")
-        self._name = name.encode("utf-8", "surrogateescape")
+        self._name = _encoded(name, "scope")
 
     def __enter__(self) -> "scope":
         _native.enter_scope(self._name)
@@ -71,10 +75,11 @@ class Mark(int):
 
 def mark(name: str = "mark") -> Mark:
     """Marks this moment, such as the end of a step."""
+    encoded = _encoded(name, "mark")
     moment = Mark(time.monotonic_ns())
     moment.name = name
     try:
-        moment.is_kept = _native.mark(name)
+        moment.is_kept = _native.mark(encoded)
     except (TtmemNotSupported, TtmemNotTracked):
         moment.is_kept = False
     return moment
@@ -88,7 +93,8 @@ def tag(target: Any, name: str, *, device: int = 0, kind: str = "dram") -> None:
         if not isinstance(address, int):
             found = getattr(target, attribute, None)
             address = found() if callable(found) else found
-    if not isinstance(address, int) or kind not in _native.KIND_NUMBERS or not name:
+    encoded = _encoded(name, "tag")
+    if not isinstance(address, int) or kind not in _native.KIND_NUMBERS:
         raise TtmemBadRequest(f"tag({target!r}, {name!r}, kind={kind!r}): needs an address, a name and a kind of memory")
-    if _native.is_reporting() and not _native.tag(device, kind, address, name):
+    if _native.is_reporting() and not _native.tag(device, kind, address, encoded):
         raise TtmemNotFound(f"this process has no allocation of {kind} at {address:#x} on device {device}")

@@ -20,6 +20,7 @@ from ._errors import (
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import http.client
+    import socket
     from typing import Any, Iterator, Mapping
 
     Parameters = Mapping[str, str]
@@ -77,6 +78,22 @@ def connection_to_socket(path: str, timeout: float) -> "http.client.HTTPConnecti
     return connection
 
 
+def _with_deadline(end: socket.socket, timeout: float) -> socket.socket:
+    """The same socket, which fails with TimeoutError once this time is over, however little it receives at a time."""
+    import socket
+    import time
+
+    class SocketWithDeadline(socket.socket):
+        def recv_into(self, *arguments: Any) -> int:
+            self.settimeout(max(deadline - time.monotonic(), 1e-6))
+            return super().recv_into(*arguments)
+
+    deadline = time.monotonic() + timeout
+    same = SocketWithDeadline(end.family, end.type, end.proto, end.detach())
+    same.settimeout(timeout)
+    return same
+
+
 class Daemon:
     """The daemon at `url` (`http://host:9479`) or at the first Unix socket where one answers."""
 
@@ -93,10 +110,14 @@ class Daemon:
         from urllib.parse import urlsplit
 
         if self._url is not None:
-            parts = urlsplit(self._url)
-            if parts.scheme != "http" or not parts.hostname:
+            try:
+                parts = urlsplit(self._url)
+                host, port = parts.hostname if parts.scheme == "http" else None, parts.port or 9479
+            except ValueError:
+                host = None
+            if not host:
                 raise TtmemBadRequest(f"'{self._url}': must be an address such as http://127.0.0.1:9479")
-            return http.client.HTTPConnection(parts.hostname, parts.port or 9479, timeout=timeout)
+            return http.client.HTTPConnection(host, port, timeout=timeout)
         paths = [self._socket_path] if self._socket_path else [f"{each}/api.sock" for each in runtime_directories()]
         for path in paths:
             try:
@@ -123,6 +144,12 @@ class Daemon:
 
         connection = self._connect(timeout)
         try:
+            end: socket.socket | None = connection.sock
+            if end is None:
+                connection.connect()
+                end = connection.sock
+            assert end is not None
+            connection.sock = _with_deadline(end, timeout)
             response = self._respond(connection, target, {})
             body = response.read()
         except TimeoutError:
@@ -209,8 +236,11 @@ class Program:
             raise TtmemTimeout(f"'ttmem {' '.join(arguments)}' took longer than {timeout} s") from None
         except OSError as error:
             raise TtmemNotRunning(f"{path} can't be run: {error.strerror}; set TTMEM_PROGRAM to the path of 'ttmem'") from error
-        if done.returncode in answers and done.stdout:
-            return json.loads(done.stdout)
+        if done.returncode in answers:
+            try:
+                return json.loads(done.stdout)
+            except ValueError:
+                raise TtmemError(f"{path} printed no JSON: set TTMEM_PROGRAM to the path of 'ttmem'") from None
         text = done.stderr.decode(errors="replace").strip().removeprefix("ttmem: ") or f"it ended with {done.returncode}"
         if text.startswith("unknown command"):
             raise TtmemNotSupported(f"{path} is older than this call: {text.splitlines()[0]}; update the package ttmem")

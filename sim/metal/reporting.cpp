@@ -218,6 +218,29 @@ void circular_buffers_clashed(uint64_t program, uint64_t size, uint64_t region_e
     ttmem_cb_clashed(&clash);
 }
 
+void buffer_on_a_core(const IDevice* device, uint64_t address, uint64_t bytes, uint64_t id) {
+    if (const ttmem_set set = set_of(device); set != 0) {
+        ttmem_allocate(set, TTMEM_L1, address, bytes, bytes, id);
+    }
+}
+
+void refused_on_cores(const IDevice* device, uint32_t cores, uint64_t bytes_per_core, uint64_t free,
+                      uint64_t largest_free) {
+    ttmem_failed_request request{};
+    request.failure = {.set = set_of(device),
+                       .kind = TTMEM_L1,
+                       .requested = cores * bytes_per_core,
+                       .needed_per_bank = bytes_per_core,
+                       .free_per_bank = free,
+                       .largest_free_per_bank = largest_free};
+    request.page_bytes = bytes_per_core;
+    request.banks = cores;
+    request.direction = TTMEM_TOP_DOWN;
+    if (request.failure.set != 0) {
+        ttmem_request_failed(&request);
+    }
+}
+
 void scope_entered(std::string_view name) {
     if (reporting()) {
         ttmem_scope_push(std::string(name).c_str());

@@ -50,6 +50,12 @@ void circular_buffers_clashed(uint64_t program, uint64_t size, uint64_t region_e
                               std::optional<DeviceAddr> lowest_buffer, const CoreCoord& core,
                               const IDevice* device);
 
+// As a runtime with an allocator per core reports (HYBRID): buffers of L1 that lie on one core each, and a request that found no room. The
+// simulated allocators have banks in lockstep and know nothing of them.
+void buffer_on_a_core(const IDevice* device, uint64_t address, uint64_t bytes, uint64_t id);
+void refused_on_cores(const IDevice* device, uint32_t cores, uint64_t bytes_per_core, uint64_t free,
+                      uint64_t largest_free);
+
 void scope_entered(std::string_view name);
 void scope_left();
 

@@ -4,6 +4,7 @@
 // free memory and the largest block are.
 #include <stdexcept>
 
+#include "sim/metal/reporting.hpp"
 #include "sim/scenarios/cases.hpp"
 #include "sim/scenarios/run.hpp"
 #include "sim/scenarios/scenario.hpp"
@@ -11,6 +12,7 @@
 namespace ttmem::sim {
 
 using ops::BufferType;
+namespace reporting = tt::tt_metal::reporting;
 
 void run_case_01(Run& run) {
     run_refused_case(run, {.bytes = 58'720'256, .free = 183'397'344, .largest = 3'382'944});
@@ -143,6 +145,30 @@ void run_case_16(Run& run) {
     add("the request", 1'952);
     run.step("fits");
     configs.clear();
+    mesh->close();
+    run.step("close");
+}
+
+// Each core has an allocator of its own, so buffers on different cores have one address. What a core has is not reported, and
+// neither is why it refused.
+void run_case_17(Run& run) {
+    constexpr uint64_t kRanges = 2'952;
+    constexpr uint64_t kRangeBytes = 4'096;
+    const auto mesh = run.open_mesh();
+    const PoolGeometry l1 = memory_geometry(run.board(), {})[PoolKind::l1];
+    {
+        const ops::Scope scope("expert");
+        for (uint64_t i = 0; i < kRanges; ++i) {
+            const uint64_t address = l1.base + l1.size - (i / l1.banks + 1) * 2 * kRangeBytes;
+            reporting::buffer_on_a_core(mesh.get(), address, kRangeBytes, i);
+        }
+    }
+    run.step("full");
+    {
+        const ops::Scope scope("the request");
+        reporting::refused_on_cores(mesh.get(), 8, 72 * 1024, 587 * 1024, 278 * 1024);
+    }
+    run.step("refused");
     mesh->close();
     run.step("close");
 }

@@ -60,6 +60,8 @@ constexpr std::array kScenarios = {
     Scenario{"case-15-next", "the trace of case-15 in the next night: larger", "n150", 1, false, false,
              run_case_15_next},
     Scenario{"case-16", "L1_SMALL: config tensors of a cache", "n150", 1, false, false, run_case_16},
+    Scenario{"case-17", "addresses per core: 72 KiB on 8 cores refused with 278 KiB in one block", "n150", 1,
+             false, false, run_case_17},
 };
 
 }  // namespace

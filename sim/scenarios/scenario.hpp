@@ -62,5 +62,6 @@ void run_case_14(Run& run);
 void run_case_15(Run& run);
 void run_case_15_next(Run& run);
 void run_case_16(Run& run);
+void run_case_17(Run& run);
 
 }  // namespace ttmem::sim

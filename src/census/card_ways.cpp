@@ -96,7 +96,8 @@ private:
         }
         auto bank = BankSnapshot::of(head_.bank_base, head_.bank_size, std::move(blocks));
         if (!bank) {
-            return unknown("its allocations do not lie in lockstep banks (addresses per core)");
+            return unknown(
+                "cannot be decided: addresses per core (its allocations do not lie in lockstep banks)");
         }
         return *std::move(bank);
     }

@@ -59,8 +59,10 @@ void describe_out_of_memory(FailureFigures& figures, const segment::Failure& fai
     const allocator::PoolStatistics bank{.size = size.value_or(UINT64_MAX),
                                          .free = failure.free_per_bank,
                                          .largest_free = failure.largest_free_per_bank};
-    figures.short_by = allocator::short_by(failure.needed_per_bank, bank);
     figures.verdict = verdict_of(failure.needed_per_bank, bank);
+    if (figures.verdict != FailureVerdict::unknown) {
+        figures.short_by = allocator::short_by(failure.needed_per_bank, bank);
+    }
 }
 
 // The smallest address above the memory that buffers of L1 may have.

@@ -101,18 +101,17 @@ class Cases(TestCase):
         self.assertGreater(grown["decoder.0/activation"], 0)
 
     def test_addresses_per_core_are_undecided_and_never_called_free(self):
-        """Case 17: 72 KiB on 8 cores were refused while each core had room. Two buffers at one address lie on different cores,
-        and nobody reports on which."""
-        self.tracked_process("""
-s = open_set([device(0xa1)])
-for core in range(8):
-    scope(f"expert.{core}")
-    allocate(s, L1, 1200000, 72 * 1024, 72 * 1024)
-    library.ttmem_scope_pop()
-""")
+        """Two buffers at one address lie on different cores, and nobody reports on which."""
+        sim = self.simulator_at("case-17", "refused")
+        [failure] = self.json_of("why", "--direct")["failures"]
+        self.assertEqual((failure["needed"], failure["free"], failure["largest_free"]), (72 * 1024, 587 * 1024, 278 * 1024))
+        self.assertEqual((failure["verdict"], failure["card"]["fix"]), ("unknown", None))
+        self.assertEqual(failure["card"]["bank"]["allocation_count"], 2952)
+        self.assertIn("cannot be decided: addresses per core", self.output_of("why", "--direct", "--fix"))
         done = self.ttmem("fit", "--direct", "-d", "0", "--kind", "l1", "--cores", "8", str(8 * 72 * 1024))
         self.assertEqual(done.returncode, 1, done.stdout)
         self.assertIn("addresses per core", done.stdout + done.stderr)
+        sim.finish()
 
 
 if __name__ == "__main__":

@@ -91,7 +91,7 @@ class Assertions(unittest.TestCase):
             for path in (junit, markdown):
                 with open(path, encoding="utf-8") as file:
                     self.assertRegex(file.read(), "(?s)min-headroom.*device 0 had")
-        self.assertEqual(report_of("--", SIMULATOR, "leak")[1]["least_headroom"], [])
+        self.assertEqual(len(report_of("--", SIMULATOR, "leak")[1]["least_headroom"]), 1)
         done = run("--min-headroom", "much", "--", "true")
         self.assertEqual(done.returncode, 2)
         self.assertIn("'much': must be a size, such as 64KiB", done.stderr)
@@ -223,10 +223,17 @@ class Assertions(unittest.TestCase):
                     layer["requested"] -= 500_000
             with open(bad, "w") as file:
                 json.dump(report, file)
+            [least] = report["least_headroom"]
+            self.assertEqual(least["headroom"], least["headroom_at_least"])
+            least["headroom"] += 1 << 20
+            least["headroom_at_least"] += 1 << 20
+            with open(bad, "w") as file:
+                json.dump(report, file)
             done = run("--baseline", bad, "--tolerance", "2%", "--fail-on-failure", "--junit", junit, "--markdown", markdown,
                        "--", SIMULATOR, "leak")
             self.assertEqual(done.returncode, 97, done.stderr)
             self.assertRegex(done.stderr, r"dram of device 0: .* to .* \(decoder\.2/attention_mask \+")
+            self.assertRegex(done.stderr, r"headroom of the fullest core of device 0: .* to ")
             suite = xml.etree.ElementTree.parse(junit).getroot()
             self.assertEqual((suite.tag, suite.get("tests"), suite.get("failures")), ("testsuite", "2", "1"))
             [failure] = suite.iter("failure")

@@ -76,6 +76,18 @@ class Notebook(TestCase):
             with open(os.environ["TTMEM_KEEP_PAGE"], "w", encoding="utf-8") as file:
                 file.write('<!doctype html><meta charset="utf-8">' + "<hr>".join(pages))
 
+    def test_the_extension_is_loaded_and_unloaded(self):
+        found = run_script("""
+            from IPython.core.interactiveshell import InteractiveShell
+            import ttmem
+            shell = InteractiveShell.instance(history_length=0)
+            ttmem.load_ipython_extension(shell)
+            has = [shell.find_line_magic("ttmem") is not None, shell.find_cell_magic("ttmem") is not None]
+            ttmem.unload_ipython_extension(shell)
+            answer([*has, shell.find_line_magic("ttmem"), shell.find_cell_magic("ttmem")])
+        """, self.directory.path, HOME=self.state_directory, IPYTHONDIR=self.state_directory)
+        self.assertEqual(found, [True, True, None, None])
+
     def execute(self, name: str) -> list[str]:
         with open(os.path.join(EXAMPLES, name), encoding="utf-8") as file:
             cells = ["".join(cell["source"]) for cell in json.load(file)["cells"] if cell["cell_type"] == "code"]

@@ -122,6 +122,31 @@ class Blocks(MemoryCase):
             except ttmem.TtmemMemoryError as error: answer(["stayed on device 0" in str(error), "kv_cache" in str(error)])
         """, [True, True])
 
+    def test_problems_are_listed_too(self):
+        self.both("""
+            device, kept = Device(), []
+            with ttmem.track() as t:
+                kept.append(device.allocate(1 << 20))
+            answer([isinstance(t.growth, ttmem.Figures), isinstance(t.leaked, ttmem.Rows), isinstance(ttmem.mark("a"), ttmem.Mark),
+                    t.left_above("2 MiB"), len(t.left_above(0)), t.above_limits(dram="2 MiB"), len(t.above_limits(dram=0)),
+                    "what grew" in t.card(), ttmem.default_client.own_process().pid == os.getpid(),
+                    ttmem.max_memory_reserved() == ttmem.memory_reserved() > 0,
+                    [list(ttmem._snapshot())[0], len(ttmem._snapshot()["segments"]) == len(ttmem.memory_snapshot())]])
+        """, [True, True, True, [], 1, [], 1, True, True, True, ["segments", True]])
+
+    def test_numbers_beyond_those_of_the_client_are_no_device(self):
+        self.both("""
+            device = Device()
+            kept = device.allocate(1 << 20)
+            refused = []
+            for call in (lambda: ttmem.memory_allocated(1 << 40), lambda: ttmem.memory_allocated(-1 << 40),
+                         lambda: ttmem.reset_peak_memory_stats(1 << 33), lambda: ttmem.tag(kept.address + (1 << 64), "x"),
+                         lambda: ttmem.tag(kept, "x", device=1 << 32)):
+                try: call()
+                except ttmem.TtmemNotFound: refused.append(True)
+            answer(refused)
+        """, [True] * 5)
+
     def test_a_device_that_is_opened_inside(self):
         self.both("""
             with ttmem.track() as t:

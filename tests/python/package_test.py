@@ -63,6 +63,32 @@ class Packages(unittest.TestCase):
         for option in ("--ttmem", "--ttmem-report", "--ttmem-html", "--ttmem-fail-on-leak", "--ttmem-fail-on-increase"):
             self.assertIn(option, text)
 
+    CHECK = ("import ttmem, importlib.metadata as m; print(ttmem.__file__); print(ttmem.parse_size('1 GiB'));"
+             "print([e.value for e in m.entry_points(group='pytest11') if e.name == 'ttmem'])")
+
+    def test_an_installed_wheel_works(self):
+        site = os.path.join(self.folder.name, "site")
+        output_of(sys.executable, "-m", "pip", "install", "--quiet", "--no-index", "--no-deps", "--root-user-action=ignore", "--no-cache-dir",
+                  "--disable-pip-version-check", "--target", site, self.wheel)
+        lines = output_of(sys.executable, "-c", self.CHECK, PYTHONPATH=site).splitlines()
+        self.assertEqual(lines, [os.path.join(site, "ttmem/__init__.py"), str(1 << 30), "['ttmem.pytest_plugin']"])
+
+    def test_the_debian_package_is_installed_and_removed_without_a_trace(self):
+        root = os.path.join(self.folder.name, "installed")
+        database = os.path.join(root, "var/lib/dpkg")
+        for name in ("info", "updates", "triggers"):
+            os.makedirs(os.path.join(database, name))
+        for name in ("status", "available"):
+            with open(os.path.join(database, name), "w", encoding="utf-8"):
+                pass
+        dpkg = ["dpkg", "--root=" + root, "--force-depends", "--force-not-root", "--log=/dev/null"]
+        output_of(*dpkg, "--install", self.debian)
+        packages = os.path.join(root, "usr/lib/python3/dist-packages")
+        lines = output_of(sys.executable, "-c", self.CHECK, PYTHONPATH=packages).splitlines()
+        self.assertEqual(lines, [os.path.join(packages, "ttmem/__init__.py"), str(1 << 30), "['ttmem.pytest_plugin']"])
+        output_of(*dpkg, "--purge", "python3-ttmem")
+        self.assertFalse(os.path.exists(os.path.join(packages, "ttmem")))
+
     def test_importing_it_loads_nothing_large(self):
         code = "import sys; before = set(sys.modules); import ttmem; print(*sorted(set(sys.modules) - before))"
         loaded = set(output_of(sys.executable, "-c", code, PYTHONPATH=self.installed).split())

@@ -100,6 +100,12 @@ class Leaks(PluginCase):
         self.assertEqual([row["name"] for row in left["test_leaks"]], ["kv_cache"])
         self.assertEqual(left["test_frees"], [])
 
+    def test_an_increase_is_found_with_several_processes(self):
+        tests = "def test_a(device): device.allocate({} << 20).free()\ndef test_b(device): pass"
+        for size, code in ((2, 0), (4, 1), (2, 0)):
+            found, output = self.pytest(tests.format(size), "--ttmem-fail-on-increase", "-p", "xdist", "-n", "2")
+            self.assertEqual(found, code, output)
+
     def test_a_test_that_fails_by_itself_keeps_its_own_reason(self):
         code, output = self.pytest("""
             @pytest.mark.limit_device_leaks()

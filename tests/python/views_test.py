@@ -3,14 +3,18 @@
 """Every question of the Python package has the figures of 'ttmem --json', with and without a daemon."""
 
 import contextlib
+import json
 import os
 import pickle
+import re
 import socket
+import subprocess
 import threading
+import types
 import unittest
 
 import harness.python_package  # makes the package importable
-from harness.programs import read_file
+from harness.programs import ROOT, SIMULATOR, read_file
 from harness.test_case import TestCase, main
 from harness.waiting import wait_until
 
@@ -61,6 +65,27 @@ class Figures(Package):
                 self.assertEqual(ttmem.status().source, source)
                 self.check(simulator.pid)
             simulator.close()
+
+    def test_every_scenario_of_the_simulator_with_a_daemon(self):
+        self.daemon()
+        self.check_every_scenario()
+
+    def test_every_scenario_of_the_simulator_without_a_daemon(self):
+        self.check_every_scenario()
+
+    def check_every_scenario(self):
+        listed = subprocess.run([SIMULATOR, "list", "--json"], capture_output=True, check=True).stdout
+        names = [each["name"] for each in json.loads(listed)]
+        self.assertIn("case-17", names)
+        for name in names:
+            with self.subTest(scenario=name):
+                simulator = self.simulator(name)
+                self.assertTrue(simulator.next() and simulator.next(), "it has two steps")
+                self.assertEqual([each.pid for each in ttmem.status().processes], [simulator.pid])
+                self.assert_same(ttmem.status(), "status")
+                self.assert_same(ttmem.allocations(), "allocations", "--limit", "0")
+                self.assert_same(ttmem.why(), "why")
+                simulator.close()
 
     def check(self, pid: int):
         device = ttmem.processes(pid=pid).processes[0].devices[0].id
@@ -161,6 +186,13 @@ class Documents(Package):
         self.assertNotIn("<script>", view._repr_html_())
         self.assertNotIn("\x1b", repr(view))
 
+    def test_an_answer_has_its_main_list(self):
+        simulator = self.simulator_at("leak", "step 1")
+        self.assertIsInstance(ttmem.status().rows, ttmem.Rows)
+        self.assertEqual([each.pid for each in ttmem.processes().rows], [simulator.pid])
+        with self.assertRaisesRegex(ttmem.TtmemNotTracked, "run it under 'ttmem run'"):
+            ttmem.default_client.own_process()
+
     def test_lists_become_pandas_frames(self):
         self.simulator_at("leak", "step 1")
         frame = ttmem.status().to_pandas()
@@ -250,6 +282,26 @@ class Errors(Package):
             with self.assertRaises(ttmem.TtmemTimeout):
                 next(ttmem.watch(timeout=0.05))
 
+    def test_a_daemon_that_answers_byte_by_byte_costs_the_timeout_only(self):
+        with socket.socket(socket.AF_UNIX) as slow:
+            slow.bind(os.path.join(self.directory.path, "api.sock"))
+            slow.listen()
+            is_over = threading.Event()
+
+            def trickle():
+                end = slow.accept()[0]
+                with end, contextlib.suppress(OSError):
+                    end.sendall(b"HTTP/1.1 200 OK\r\n")
+                    while not is_over.wait(0.01):
+                        end.sendall(b"x")
+
+            thread = threading.Thread(target=trickle)
+            thread.start()
+            with self.assertRaisesRegex(ttmem.TtmemTimeout, "no answer to /v1/status within 0.2 s"):
+                ttmem.Client(timeout=0.2).status()
+            is_over.set()
+            thread.join()
+
     def test_a_daemon_that_accepts_nothing_costs_the_timeout_only(self):
         path = os.path.join(self.directory.path, "api.sock")
         with socket.socket(socket.AF_UNIX) as full, contextlib.ExitStack() as stack:
@@ -265,9 +317,40 @@ class Errors(Package):
             with self.assertRaisesRegex(ttmem.TtmemTimeout, "accepted no connection within 0.05 s"):
                 ttmem.Client(timeout=0.05).status()
 
+    def test_wrong_arguments_are_refused(self):
+        for call in (lambda: ttmem.Client(timeout=0), lambda: ttmem.Client(timeout=None), lambda: ttmem.Client(url="http://[::1").status(),
+                     lambda: ttmem.mark(""), lambda: ttmem.mark("a\0b"), lambda: ttmem.scope(5), lambda: ttmem.tag(1, "a\0b")):
+            self.assertRaises(ttmem.TtmemBadRequest, call)
+        with self.assertRaisesRegex(ttmem.TtmemError, "/bin/true printed no JSON"):
+            ttmem.Client(program="/bin/true").status()
+
+
+def public_names() -> set[str]:
+    """Of the module and of its classes."""
+    own = {name for name in vars(ttmem) if not name.startswith("_") and not isinstance(vars(ttmem)[name], types.ModuleType)}
+    names = own - {"annotations", "TYPE_CHECKING"} | set(ttmem.__all__)
+    classes = [getattr(ttmem, name) for name in names if isinstance(getattr(ttmem, name), type)]
+    return names | {name for one in classes if one.__module__.startswith("ttmem") for name in vars(one) if not name.startswith("_")}
+
+
+class Names(Package):
     def test_every_public_name_is_documented(self):
         text = read_file("docs", "PYTHON.md")
-        self.assertEqual([name for name in ttmem.__all__ if name not in text], [])
+        code = " ".join([*re.findall(r"^```python$.*?^```$", text, re.DOTALL | re.MULTILINE),
+                         *re.findall(r"`[^`]+`", re.sub(r"^```.*?^```$", "", text, flags=re.DOTALL | re.MULTILINE))])
+        self.assertEqual(sorted(name for name in public_names() if not re.search(rf"\b{name}\b", code)), [])
+
+    def test_every_public_name_is_exercised(self):
+        folder = os.path.join(ROOT, "tests", "python")
+        tests = [read_file(folder, name) for name in os.listdir(folder) if name.endswith(".py")]
+        code = "\n".join([*tests, *re.findall(r"```python\n.*?```", read_file("docs", "PYTHON.md"), re.DOTALL)])
+        used = set(re.findall(r"\.(\w+)", code))
+        self.assertEqual(sorted(public_names() - used), [])
+
+    def test_a_client_has_every_question_of_the_module(self):
+        questions = {name for name in vars(ttmem.Client) if not name.startswith("_")} - {"own_process"}
+        self.assertEqual(sorted(name for name in questions if getattr(ttmem, name, None) != getattr(ttmem.default_client, name)), [])
+
 
     def test_the_version_is_that_of_the_programs(self):
         self.assertEqual(self.output_of("--version").split()[1], ttmem.__version__)

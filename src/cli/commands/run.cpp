@@ -165,7 +165,7 @@ int run_command(const RunOptions& options) {
                                  .observer = find_observer(),
                                  .names = options.names,
                                  .limits = {},
-                                 .headroom = options.min_headroom.has_value()};
+                                 .headroom = options.min_headroom || options.report || options.baseline};
     if (!settings.observer) {
         print_error(
             "the observer library is not installed: only a tt-metal that reports to ttmem itself is tracked");

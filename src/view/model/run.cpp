@@ -61,7 +61,8 @@ void fields(auto& io, Like<RunView> auto& view) {
     io("exceeded", view.exceeded, "peaks above the limits that were given");
     io("undecided", view.undecided, "limits between the lower and the upper bound of a peak");
     io("least_headroom", view.least_headroom,
-       "with `--min-headroom`: the least room between circular buffers and L1 buffers on the fullest core");
+       "with `--report`, `--baseline` or `--min-headroom`: the least room between circular buffers and L1 "
+       "buffers on the fullest core");
     io("peak_by_name", view.peak_by_name,
        "what the processes held when each had requested most, by kind and name: the most of any process");
     io("gates", view.gates, "the checks that were asked for");

@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <map>
 
 #include "view/text/format.hpp"
@@ -123,6 +124,30 @@ std::string grown_layers(const RunView& view, const RunView& baseline, Kind kind
     return texts.empty() ? "" : fmt::format(" ({})", fmt::join(texts, ", "));
 }
 
+// Where the fullest core had less headroom than before; a report without headrooms is no reason.
+void compare_headrooms(const RunView& view, const RunView& baseline, double tolerance,
+                       std::vector<std::string>& problems) {
+    for (const LeastHeadroom& now : view.least_headroom) {
+        const auto& known = baseline.least_headroom;
+        const auto then = std::find_if(known.begin(), known.end(), [&](const LeastHeadroom& other) {
+            return other.device == now.device && other.headroom;
+        });
+        if (then == known.end()) {
+            continue;
+        }
+        const auto before = static_cast<double>(*then->headroom);
+        const auto least = static_cast<int64_t>(before - std::abs(before) * tolerance);
+        if (now.headroom && *now.headroom < least) {
+            problems.push_back(fmt::format("headroom of the fullest core of device {}: {} to {}", now.device,
+                                           prose_signed_bytes(*then->headroom, false),
+                                           prose_signed_bytes(*now.headroom, false)));
+        } else if (!then->at_least || now.at_least.value_or(INT64_MIN) < least) {
+            problems.push_back(
+                fmt::format("headroom of device {} can't be compared: it may have been lower", now.device));
+        }
+    }
+}
+
 GateResult check_baseline(const RunView& view, const RunView& baseline, double tolerance) {
     std::vector<std::string> problems;
     for (const census::DeviceFigures& device : view.figures.devices) {
@@ -148,6 +173,7 @@ GateResult check_baseline(const RunView& view, const RunView& baseline, double t
             }
         }
     }
+    compare_headrooms(view, baseline, tolerance, problems);
     return result_of("baseline", problems, "no peak is above the baseline");
 }
 

@@ -32,6 +32,22 @@ TEST(RunGates, ARegressionIsNamedByLayer) {
     EXPECT_EQ(failed.text, "dram of device 0: 100.0 MiB to 112.0 MiB (decoder.3 +12.0 MiB dram)");
 }
 
+TEST(RunGates, LessHeadroomThanInTheBaselineIsARegression) {
+    RunGates gates;
+    gates.baseline = run_with_peak(100, 50);
+    gates.tolerance = 0.02;
+    RunView view = run_with_peak(100, 50);
+    view.least_headroom = {{.device = 0, .headroom = 40 << 10, .at_least = 40 << 10}};
+    EXPECT_TRUE(check_gates(view, gates).at(0).passed) << "the baseline has none";
+    gates.baseline->least_headroom = {{.device = 0, .headroom = 96 << 10, .at_least = 96 << 10}};
+    EXPECT_EQ(check_gates(view, gates).at(0).text,
+              "headroom of the fullest core of device 0: 96.0 KiB to 40.0 KiB");
+    view.least_headroom[0] = {.device = 0, .headroom = 95 << 10, .at_least = 95 << 10};
+    EXPECT_TRUE(check_gates(view, gates).at(0).passed) << "within the tolerance";
+    view.least_headroom[0].at_least = {};
+    EXPECT_THAT(check_gates(view, gates).at(0).text, HasSubstr("headroom of device 0 can't be compared"));
+}
+
 TEST(RunGates, APeakThatIsALowerBoundCanNotBeComparedAndFails) {
     RunGates gates;
     gates.baseline = run_with_peak(100, 50);
