@@ -47,6 +47,22 @@ CB_USED = 5 * 4096
 DRAM_ALLOCATED = 12 * 1024 + 10 * 12 * 2048
 
 
+VISUALIZER_TABLES = {
+    "devices": "device_id num_y_cores num_x_cores num_y_compute_cores num_x_compute_cores worker_l1_size l1_num_banks l1_bank_size "
+               "address_at_first_l1_bank address_at_first_l1_cb_buffer num_banks_per_storage_core num_compute_cores num_storage_cores "
+               "total_l1_memory total_l1_for_tensors total_l1_for_interleaved_buffers total_l1_for_sharded_buffers cb_limit",
+    "operations": "operation_id name duration",
+    "operation_arguments": "operation_id name value",
+    "tensors": "tensor_id shape dtype layout memory_config device_id address buffer_type",
+    "buffers": "operation_id device_id address max_size_per_bank buffer_type buffer_layout",
+    "captured_graph": "operation_id captured_graph",
+    "errors": "operation_id operation_name error_type error_message stack_trace timestamp",
+    "stack_traces": "operation_id stack_trace source_file_id",
+    "input_tensors": "operation_id input_index tensor_id",
+    "output_tensors": "operation_id output_index tensor_id",
+}
+
+
 class Formats(TestCase):
     def setUp(self):
         super().setUp()
@@ -283,6 +299,38 @@ class Formats(TestCase):
                                               "core_range_set": "{[0-0 - 1-1], [3-1 - 3-1]}", "globally_allocated": "0"})
         for table in ("operation_arguments", "tensors", "stack_traces", "input_tensors", "output_tensors"):
             rows(f"SELECT * FROM {table}")  # a reader wants them
+
+    def test_ttnn_visualizer_finds_the_tables_and_columns_of_schema_3_3(self):
+        """The columns that a reader of this schema selects, in their order, and what it joins."""
+        folder = self.export("ttnn-visualizer", "report", "--recording", self.record())
+        database = sqlite3.connect(os.path.join(folder, "db.sqlite"))
+        self.addCleanup(database.close)
+        rows = lambda text: database.execute(text).fetchall()  # noqa: E731
+        for table, columns in VISUALIZER_TABLES.items():
+            found = [name for _, name, *_ in rows(f"PRAGMA table_info({table})")]
+            self.assertEqual(found, [*columns.split(), "rank"], table)
+            rows(f"SELECT {', '.join(columns.split())} FROM {table} WHERE rank = 0")
+        self.assertEqual([number for number, in rows("SELECT device_id FROM devices ORDER BY device_id")], [0, 1])
+        self.assertEqual(rows("SELECT count(*) FROM operations WHERE rank <> 0 OR duration < 0 OR name = ''"), [(0,)])
+        # Each buffer is of an operation and of a device that exist, and two of one operation have not the same place.
+        self.assertEqual(rows("""SELECT count(*) FROM buffers LEFT JOIN operations USING (operation_id) LEFT JOIN devices USING (device_id)
+                                 WHERE operations.name IS NULL OR devices.l1_num_banks IS NULL"""), [(0,)])
+        self.assertEqual(rows("""SELECT count(*) FROM (SELECT 1 FROM buffers
+                                 GROUP BY operation_id, device_id, buffer_type, address HAVING count(*) > 1)"""), [(0,)])
+        self.assertEqual(rows("SELECT count(*) FROM buffers WHERE buffer_type NOT IN (0, 1, 2, 3, 4) OR buffer_layout <> 0"), [(0,)])
+        # What is live after each operation, as the reader sums it.
+        live = dict(rows("""SELECT name, sum(max_size_per_bank) FROM buffers JOIN operations USING (operation_id)
+                            WHERE device_id = 0 AND buffer_type = 0 GROUP BY operation_id"""))
+        self.assertEqual(live["end"], DRAM_USED // 12)
+        self.assertEqual(live["peak of dram"], DRAM_ALLOCATED // 12)
+        self.assertEqual(rows("""SELECT count(*) FROM captured_graph LEFT JOIN operations USING (operation_id)
+                                 WHERE operations.name IS NULL"""), [(0,)])
+        for graph, in rows("SELECT captured_graph FROM captured_graph"):
+            for node in json.loads(graph):
+                self.assertTrue(all(isinstance(value, str) for value in node["params"].values()), node)
+                self.assertTrue({"id", "node_type", "params", "connections", "stacking_level"} <= set(node), node)
+        keys = {key for key, in rows("SELECT key FROM report_metadata")}
+        self.assertLessEqual({"schema_version", "capture_timestamp_ns"}, keys)
 
     def test_a_long_pickle_is_whole(self):
         self.process = self.tracked_process(BEFORE + "many = [library.ttmem_allocate(mesh, DRAM, 2000000 + 64 * i, 64, 768, i)"
