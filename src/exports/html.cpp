@@ -14,17 +14,17 @@ namespace ttmem::exports {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 constexpr size_t kMostDevices = 32;       // with cores and history
 constexpr size_t kMostMappedDevices = 8;  // with address maps
 constexpr uint64_t kMostSamples = 1000;
 
 // What stands for "{device}" and so on in an address.
-using Values = std::map<std::string, std::string>;
+using PlaceValues = std::map<std::string, std::string>;
 
-PageAddress address_of(const Json& form, const Values& values) {
-    PageAddress address{form.at("path"), {}, form.at("path")};
+QuestionAddress address_of(const OrderedJson& form, const PlaceValues& values) {
+    QuestionAddress address{form.at("path"), {}, form.at("path")};
     char before = '?';
     for (const auto& [name, value] : form.at("query").items()) {
         std::string text = value.is_string() ? value.get<std::string>() : value.dump();
@@ -47,14 +47,14 @@ public:
         if (!text) {
             return tl::unexpected(text.error());
         }
-        const Json status = parse(*text);
+        const OrderedJson status = parse(*text);
         if (status.is_discarded()) {
             return base::error(base::Error::Code::failed, "the daemon's answer to /v1/status can't be read");
         }
         add("/v1/status", status);
         ask("host", {});
         size_t count = 0;
-        for (const Json& device : status.at("devices")) {
+        for (const OrderedJson& device : status.at("devices")) {
             if (count++ < kMostDevices) {
                 ask_about(device, count <= kMostMappedDevices);
             }
@@ -63,7 +63,7 @@ public:
             notes.push_back("the page has the address maps of the first " +
                             std::to_string(kMostMappedDevices) + " devices");
         }
-        for (const Json& process : status.at("processes")) {
+        for (const OrderedJson& process : status.at("processes")) {
             ask("process", {{"{pid}", process.at("pid").dump()}});
         }
         return {};
@@ -74,27 +74,27 @@ public:
     Notes notes;
 
 private:
-    static Json parse(std::string_view text) { return Json::parse(text, nullptr, false); }
+    static OrderedJson parse(std::string_view text) { return OrderedJson::parse(text, nullptr, false); }
 
-    void ask_about(const Json& device, bool is_mapped) {
-        Values values{{"{device}", device.at("id").dump()}};
+    void ask_about(const OrderedJson& device, bool is_mapped) {
+        PlaceValues values{{"{device}", device.at("id").dump()}};
         ask("device", values);
         if (is_mapped) {
             ask("mapped device", values);
         }
-        const Json core = device.value("/l1_worst_core/core"_json_pointer, Json());
+        const OrderedJson core = device.value("/l1_worst_core/core"_json_pointer, OrderedJson());
         if (core.is_array() && core.size() == 2) {
             values["{core}"] = core[0].dump() + "," + core[1].dump();
             ask("core", values);
         }
     }
 
-    void ask(const std::string& of, const Values& values) {
-        for (const Json& form : addresses_) {
+    void ask(const std::string& of, const PlaceValues& values) {
+        for (const OrderedJson& form : addresses_) {
             if (form.at("of") == of) {
-                const PageAddress address = address_of(form, values);
+                const QuestionAddress address = address_of(form, values);
                 const auto text = answer_(address);
-                if (const Json answer = text ? parse(*text) : Json(); answer.is_object()) {
+                if (const OrderedJson answer = text ? parse(*text) : OrderedJson(); answer.is_object()) {
                     add(address.text, answer);
                 } else if (address.text == "/v1/history") {
                     notes.push_back("the page has no time line" + (text ? "" : ": " + text.error().text));
@@ -103,10 +103,10 @@ private:
         }
     }
 
-    void add(const std::string& address, const Json& answer) {
+    void add(const std::string& address, const OrderedJson& answer) {
         // On one line: indents would be half of the file.
-        answers_ += (answers_.size() == 1 ? "" : ",\n") + Json(address).dump() + ":" +
-                    answer.dump(-1, ' ', false, Json::error_handler_t::replace);
+        answers_ += (answers_.size() == 1 ? "" : ",\n") + OrderedJson(address).dump() + ":" +
+                    answer.dump(-1, ' ', false, OrderedJson::error_handler_t::replace);
         if (address.starts_with("/v1/allocations?sort=") && answer.value("left_out", 0u) > 0) {
             notes.push_back("the page has the largest " + std::to_string(answer.at("allocations").size()) +
                             " allocations of " + answer.at("total").dump() + " in its list");
@@ -114,7 +114,7 @@ private:
     }
 
     const PageAnswer& answer_;
-    const Json addresses_ = parse(page::saved_addresses());
+    const OrderedJson addresses_ = parse(page::saved_addresses());
     std::string answers_ = "{";
 };
 

@@ -16,14 +16,14 @@
 namespace ttmem::exports {
 
 // "/v1/map" with device=0 and kind=dram.
-struct PageAddress {
+struct QuestionAddress {
     std::string path;
     view::Parameters parameters;
     std::string text;  // "/v1/map?device=0&kind=dram"
 };
 
 // What the API answers to it, as JSON.
-using PageAnswer = std::function<base::Expected<std::string>(const PageAddress& address)>;
+using PageAnswer = std::function<base::Expected<std::string>(const QuestionAddress& address)>;
 
 // Asks for all that the page can show without a daemon (web/src/model/saved_addresses.json). What has no answer is left out; the page
 // says so where it would be shown.

@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Each view of the page against what the simulated runtime holds, its links, its keys, and a daemon that comes back."""
 
+import csv
+import json
 import os
 import sys
 import tempfile
@@ -97,6 +99,7 @@ class Views(PageCase):
         total = sum(memory["dram"][0] for memory in simulator.truth.values())
         self.assertNotEqual(before, human(total))
         tab.wait_for(f"document.querySelector('.figure-value').innerText === '{human(total)}'")
+        tab.wait_for("[...document.querySelectorAll('.panel')].some(one => one.innerText.startsWith('What grows') && one.innerText.includes('kv_cache'))")
 
     def test_a_tab_in_the_background_asks_nothing_and_catches_up(self):
         self.start()
@@ -223,6 +226,28 @@ class Views(PageCase):
         tab.fill(selector="#search", text="kv_cache")
         tab.wait_for("location.search.includes('kv_cache')")
         tab.wait_for("document.querySelector('.rows .row').innerText.includes('kv_cache')")
+
+    def test_a_list_is_saved_as_csv_and_json(self):
+        self.start()
+        simulator = self.simulator_at("transformer-dp4", "decode 1", "--board", "t3000")
+        self.host.wait_for(simulator.pid)
+        listed = self.host.get("/v1/allocations?name=embedding&kind=dram")["allocations"]
+        self.assertGreater(len(listed), 0)
+        tab = self.tab("/memory?view=list&kind=dram&name=embedding")
+        tab.wait_for(f"document.querySelectorAll('.rows .row').length === {len(listed)}")
+        facts = {(one["name"], one["kind"], one["used"], one["pid"], tuple(one["devices"]), one["address"]) for one in listed}
+        with tempfile.TemporaryDirectory() as folder:
+            for form in ("CSV", "JSON"):
+                path = os.path.join(folder, form)
+                tab.download(selector=f"text='{form}'", path=path)
+                with open(path, encoding="utf-8", newline="") as file:
+                    if form == "CSV":
+                        saved = {(row["name"], row["kind"], int(row["used"]), int(row["pid"]), tuple(int(one) for one in row["devices"].split()),
+                                  int(row["address"])) for row in csv.DictReader(file)}
+                    else:
+                        saved = {(one["name"], one["kind"], one["used"], one["pid"], tuple(one["devices"]), one["address"]) for one in json.load(file)}
+                self.assertEqual(saved, facts, form)
+        self.assert_quiet(tab)
 
     def test_a_hundred_thousand_allocations_are_one_list(self):
         self.start()

@@ -92,6 +92,34 @@ class Recordings(PageCase):
         tab.wait_for_text("does not show this of a recording")
         self.assert_quiet(tab)
 
+    def test_address_maps_are_those_of_the_command_line(self):
+        self.start()
+        for command, moments in ((("fragmentation", "--board", "n150"), ("failure 1", "peak dram")),
+                                 (("transformer-dp4", "--board", "t3000"), ("peak dram", "peak trace"))):
+            path = self.record(*command)
+            tab = self.open(path)
+            for moment in moments:
+                tab.wait_for(f"[...document.querySelectorAll('.recording-moments button')].some(one => one.innerText === '{moment}')")
+                tab.value(f"[...document.querySelectorAll('.recording-moments button')].find(one => one.innerText === '{moment}').click()")
+                for kind in ("dram", "trace"):
+                    at = moment.replace(" ", ":")
+                    maps = self.json_of("map", "--recording", path, "--at", at, "--device", "0", "--kind", kind)["maps"]
+                    tab.value(f"location.hash = '/memory?view=map&device=0&kind={kind}'")
+                    tab.wait_for(f"document.querySelectorAll('.address-map canvas').length === {len(maps)}")
+                    for one in maps:
+                        bank = one["bank"]
+                        tab.wait_for_text(f"One of {bank['banks']} banks of {human(bank['size'])}: {human(one['used'])} used, {human(one['free'])} free, "
+                                          f"largest block {human(one['largest_free'])}.")
+            # The keyboard reaches each block.
+            tab.value("location.hash = '/memory?view=map&device=0&kind=dram'")
+            maps = self.json_of("map", "--recording", path, "--at", moments[-1].replace(" ", ":"), "--device", "0", "--kind", "dram")["maps"]
+            tab.wait_for(f"document.querySelectorAll('.address-map canvas').length === {len(maps)}")
+            tab.wait_for("(document.querySelectorAll('.address-map canvas')[0].focus(), true)")
+            for block in maps[0]["blocks"][:4]:
+                tab.press(key="n")
+                tab.wait_for_text(f"{'free' if block['is_free'] else block['name']}: 0x{block['address']:x}")
+            self.assert_quiet(tab)
+
     def test_a_failure_is_a_moment(self):
         self.start()
         path = self.record("oom-dram")

@@ -36,7 +36,7 @@ private:
 };
 
 exports::PageAnswer answers_of(const view::Host& host) {
-    return [&host](const exports::PageAddress& address) {
+    return [&host](const exports::QuestionAddress& address) {
         return view::answer_text(host, address.path, address.parameters);
     };
 }
@@ -74,7 +74,9 @@ std::optional<std::string> best_moment(const std::string& path) {
 }  // namespace
 
 int export_html(const exports::ExportTarget& target) {
-    const auto from_daemon = [](const exports::PageAddress& address) { return access::get(address.text); };
+    const auto from_daemon = [](const exports::QuestionAddress& address) {
+        return access::get(address.text);
+    };
     const auto status = access::get("/v1/health");
     if (status) {
         return write(from_daemon, target);

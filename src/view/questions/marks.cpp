@@ -26,7 +26,7 @@ void fields(auto& io, Like<MarkListView> auto& view) {
     io("total", view.total, "marks that these processes made");
     io.derived("left_out", view.left_out(),
                "marks that are not listed; a process keeps its first and its last ones");
-    io.rows("marks", view.marks, "the newest comes first");
+    io.rows("moments", view.moments, "the newest comes first");
 }
 
 template struct UrlForm<MarkQuery>;
@@ -48,15 +48,15 @@ base::Expected<MarkListView> MarkList::answer(const Host& host, const MarkQuery&
         view.total += reader.mark_count();
         for (const segment::MarkContents& mark : reader.marks()) {
             const uint64_t age_ns = ledger.clock.age_ns(mark.head.ticks);
-            view.marks.push_back({ledger.pid(), mark.head.number,
+            view.moments.push_back({ledger.pid(), mark.head.number,
                                   view.origin.time_ns - std::min(view.origin.time_ns, age_ns),
                                   reader.name(mark.head.name)});
         }
     }
-    std::stable_sort(view.marks.begin(), view.marks.end(),
+    std::stable_sort(view.moments.begin(), view.moments.end(),
                      [](const MarkView& a, const MarkView& b) { return a.time_ns > b.time_ns; });
-    if (query.limit != 0 && view.marks.size() > query.limit) {
-        view.marks.resize(query.limit);
+    if (query.limit != 0 && view.moments.size() > query.limit) {
+        view.moments.resize(query.limit);
     }
     return view;
 }

@@ -38,11 +38,11 @@ struct MarkListView {
     std::vector<census::Inexactness> inexact;
     uint64_t processes = 0;  // tracked ones, whatever the filters
     uint64_t total = 0;      // marks that processes made, also those that are not kept
-    std::vector<MarkView> marks;
+    std::vector<MarkView> moments;
     Hidden hidden = {};
 
     bool is_exact() const { return inexact.empty(); }
-    uint64_t left_out() const { return total - std::min<uint64_t>(total, marks.size()); }
+    uint64_t left_out() const { return total - std::min<uint64_t>(total, moments.size()); }
     bool operator==(const MarkListView&) const = default;
 };
 

@@ -59,7 +59,7 @@ export function moveTo(at: number, recording: OpenRecording | null = opened.valu
 
 function marksOf(recording: Recording, timeline: Timeline): Marks {
     const marks = timeline.marks.map((mark) => ({ pid: mark.pid, name: mark.name, time_ns: recording.startedEpoch + mark.at }));
-    return { marks: marks.reverse() };
+    return { moments: marks.reverse() };
 }
 
 function historyOf(recording: Recording, timeline: Timeline, address: string): History {

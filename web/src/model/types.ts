@@ -305,7 +305,7 @@ export interface Failures extends Listed {
 }
 
 export interface Marks {
-    marks: { pid: number; name: string; time_ns: number }[];
+    moments: { pid: number; name: string; time_ns: number }[];
 }
 
 export interface Growth extends Listed {

@@ -4,6 +4,7 @@
 import { useEffect, useRef } from "preact/hooks";
 import type { VNode } from "preact";
 import type uPlot from "uplot";
+import { isSaved } from "../model/source";
 import { theme } from "../model/theme";
 import { bytes, clock } from "../model/units";
 import { useWidth } from "./hooks";
@@ -32,6 +33,9 @@ function shortClock(seconds: number): string {
     const part = Math.round((seconds % 1) * 1000) / 1000;
     return clock(seconds * 1e9) + (part > 0 && part < 1 ? String(part).slice(1) : "");
 }
+
+/** In seconds. What is live begins with one sample; a recording may take milliseconds. */
+const shortestSpan = (): number => (isSaved() ? 0.001 : 10);
 
 const style = (name: string): string => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
@@ -85,7 +89,7 @@ function optionsOf(latest: { current: Content }, width: number, height: number):
         legend: { show: false },
         cursor: { drag: { x: true, y: false, setScale: false }, points: { size: 6 } },
         scales: {
-            x: { time: true, range: (_u, low, high) => latest.current.range ?? [low, Math.max(high, low + 10)] },
+            x: { time: true, range: (_u, low, high) => latest.current.range ?? [low, Math.max(high, low + shortestSpan())] },
             y: { range: (_u, _low, high) => [0, Math.max(high, latest.current.isWhole ? latest.current.capacity ?? 0 : 0, 1024) * 1.08] },
         },
         axes: [

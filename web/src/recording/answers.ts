@@ -4,11 +4,13 @@
 import { ALL_ALLOCATIONS, savedAnswer } from "../model/saved";
 import { KINDS } from "../model/types";
 import type {
-    Allocation, AllocationPage, AnyKind, Device, Failure, Failures, Group, Groups, Holding, Inexactness, Kind, Listed, Pool, Process, Status,
+    Allocation, AllocationPage, AnyKind, Device, Failure, Failures, Group, Groups, Holding, Inexactness, Kind, Listed, Maps, Pool, Process, Status,
 } from "../model/types";
 import type { Held } from "./columns";
 import { deviceOf, KIND_NAMES } from "./facts";
 import type { DeviceFacts, RecordedFailure } from "./facts";
+import { MAPPED_KINDS, mapsOf } from "./map";
+import type { MappedProcess } from "./map";
 import type { RecordedProcess, Recording, State } from "./recording";
 
 const PLANNED = 1;
@@ -16,13 +18,6 @@ const VIEW = 2;
 const RESERVED_UNKNOWN = 4;
 const KERNEL_TYPES = ["application", "fabric", "dispatch"] as const;
 const ALL_KINDS: readonly AnyKind[] = [...KINDS, "system_memory"];
-
-interface Present {
-    process: RecordedProcess;
-    state: State;
-    /** By entry of the process's table. */
-    devices: Map<number, DeviceFacts & { id: number }>;
-}
 
 interface Sum {
     used: number;
@@ -51,7 +46,7 @@ const holding = ({ used, requested, count }: Sum): Holding => ({ used, requested
 /** One moment of a recording. */
 export class Moment {
     readonly status: Status;
-    private readonly present: Present[] = [];
+    private readonly present: MappedProcess[] = [];
     private readonly rows: { one: Allocation; sum: Sum }[] = [];
     private readonly inexact: Inexactness[] = [];
 
@@ -169,7 +164,7 @@ export class Moment {
         return { ...this.origin(), total: all.length, left_out: all.length - failures.length, failures, holders: [] };
     }
 
-    private failureView({ process, state, devices }: Present, failure: RecordedFailure): Failure {
+    private failureView({ process, state, devices }: MappedProcess, failure: RecordedFailure): Failure {
         const isMemory = failure.type === "out_of_memory";
         const isClash = failure.type === "cb_clash";
         const members = [...devices].filter(([entry]) => (failure.members >> BigInt(entry)) & 1n).map(([, facts]) => facts);
@@ -187,11 +182,27 @@ export class Moment {
         };
     }
 
+    private maps(query: URLSearchParams): Maps | undefined {
+        const device = Number(query.get("device"));
+        const pid = query.get("pid");
+        const kind = query.get("kind");
+        if (query.has("core") || (kind !== null && !(MAPPED_KINDS as readonly string[]).includes(kind))) return undefined;
+        const kinds = MAPPED_KINDS.filter((one) => kind === null || one === kind);
+        const found = this.present.filter((one) => pid === null || String(one.process.pid) === pid)
+            .map((one) => mapsOf(one, device, kinds, this.at));
+        if (found.includes(null)) return undefined;
+        const maps = found.flatMap((one) => one ?? []);
+        // An empty map is shown only if its kind has no other.
+        const inUse = new Set(maps.filter((map) => map.used > 0).map((map) => map.kind));
+        return { ...this.origin(), device, bytes_are: "", left_out: 0, maps: maps.filter((map) => map.used > 0 || !inUse.has(map.kind)) };
+    }
+
     /** Undefined if a recording does not have it. */
     answer(address: string): unknown {
         const [path, text] = address.split("?");
         const query = new URLSearchParams(text ?? "");
         if (path === "/v1/status") return this.status;
+        if (path === "/v1/map") return this.maps(query);
         if (path === "/v1/failures") return this.failures(query);
         if (path === "/v1/allocations" && query.has("group")) return this.groups(query);
         if (path === "/v1/allocations") return savedAnswer({ [ALL_ALLOCATIONS]: this.page() }, address);

@@ -71,7 +71,7 @@ function useMarks(device: number, view: Status): Mark[] {
     const live = holders(view, device);
     const started = live.map((one) => one.pid).join();
     return useMemo(() => [
-        ...(marks?.marks ?? []).filter((one) => isSaved() || live.some(({ pid }) => pid === one.pid)).map((one) => ({
+        ...(marks?.moments ?? []).filter((one) => isSaved() || live.some(({ pid }) => pid === one.pid)).map((one) => ({
             time: one.time_ns / 1e9, text: `${clock(one.time_ns)} process ${one.pid}: mark ${one.name}`, isBad: false,
         })),
         ...(failures?.failures ?? []).map((one) => ({

@@ -53,7 +53,7 @@ function Summary({ view }: { view: Status }): VNode {
             </Figure>
             <Figure title="Least headroom in L1" value={core === null ? "-" : bytes(core.headroom)}
                 note={tight === null || core === null ? "no core reports"
-                    : `chip ${tight.id}, core ${core.core?.join(",") ?? "-"}: ${percent(core.used, core.capacity)} full`}>
+                    : `chip ${tight.id}${core.core === null ? "" : `, core ${core.core.join(",")}`}: ${percent(core.used, core.capacity)} full`}>
                 {core === null ? null
                     : <Bar used={core.used} capacity={core.capacity} label="fullest core" tone="tone-cb" />}
             </Figure>

@@ -113,7 +113,7 @@ function Scopes({ filters, view }: { filters: Filters; view: "treemap" | "flame"
                     <p>{name !== "" || device !== "" || pid !== "" ? "Nothing matches these filters." : "Nothing is allocated, or nothing that you may see."}</p></Empty>
                 <HiddenNote of={data} /></>
                 : <>
-                    <ScopeCanvas root={shown} height={view === "treemap" ? 460 : 120} label={`${kind} by scope`}
+                    <ScopeCanvas root={shown} height={view === "treemap" ? Math.max(460, Math.round(innerHeight * 0.55)) : 120} label={`${kind} by scope`}
                         layout={view === "treemap" ? treemapLayout : flameLayout} onOpen={open} />
                     <p class="dim">Bytes {data.bytes_are}.{data.left_out > 0 && ` ${count(data.left_out, "name is", "names are")} not shown.`}</p>
                     <ScopeTable scope={shown} total={tree.bytes} />

@@ -45,12 +45,12 @@ function ofClash(fix: Fix): Proposal[] {
 
 function Blocks({ release }: { release: Release }): VNode {
     return (
-        <table><tbody>
+        <div class="table-scroll" tabIndex={0} role="region" aria-label="allocations"><table><tbody>
             {release.blocks.map((block) => (
                 <tr key={block.address}><td class="num mono">{address(block.address)}</td><td class="num">{bytes(block.bytes)}</td>
                     <td class="num">{age(block.age_ns)} old</td><td class="grow name">{block.name ?? `buffer ${block.owner}`}</td></tr>))}
             {release.count > release.blocks.length && <tr><td colSpan={4}>... and {release.count - release.blocks.length} more</td></tr>}
-        </tbody></table>
+        </tbody></table></div>
     );
 }
 
