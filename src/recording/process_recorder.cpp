@@ -5,6 +5,7 @@
 #include <iterator>
 #include <utility>
 
+#include "base/time.hpp"
 #include "segment/clock.hpp"
 
 namespace ttmem::recording {
@@ -239,6 +240,7 @@ base::Expected<void> ProcessRecorder::write_ledger(BlockWriter& to) {
         learn_generations();  // before the scan: an event that the scan has seen may come again, and changes nothing
     }
     const segment::Clock clock = ledger_->clock();
+    const uint64_t began_ns = base::processor_ns();
     const uint64_t first_ns = segment::monotonic_now();
     ColumnWriter slots(first_ns);
     ledger_->for_each_live([&](SlotRef ref, const Allocation& a) {
@@ -261,7 +263,7 @@ base::Expected<void> ProcessRecorder::write_ledger(BlockWriter& to) {
                               .events = slots.count(),
                               .lost = 0,
                               .payload = payload.bytes()});
-    const uint64_t took_ns = segment::monotonic_now() - first_ns;
+    const uint64_t took_ns = base::processor_ns() - began_ns;
     next_ledger_ns_ = now_ns + kPausePerCost * (took_ns - std::min(took_ns, kCheapLedgerNs));
     live_ = slots.count();
     events_since_ledger_ = 0;
