@@ -14,7 +14,6 @@ namespace ttmem::access {
 using census::Kind;
 using recording::Recording;
 using segment::AllocationKind;
-using What = TimelinePoint::What;
 
 namespace {
 
@@ -72,15 +71,16 @@ private:
     void add_marks_and_processes() {
         for (const recording::RecordedProcess& process : recording_.processes()) {
             const uint32_t pid = process.facts.identity.pid;
-            add_point({What::start, process.first_ns, pid, ""});
+            add_point({TimelinePoint::PointType::start, process.first_ns, pid, ""});
             if (process.ended_ns) {
-                add_point({What::end, *process.ended_ns, pid, ""});
+                add_point({TimelinePoint::PointType::end, *process.ended_ns, pid, ""});
             }
         }
         for (const recording::RecordedMark& mark : recording::find_marks(recording_)) {
             const auto process = std::find_if(recording_.processes().begin(), recording_.processes().end(),
                                               [&](const auto& one) { return one.number == mark.process; });
-            add_point({What::mark, std::clamp(mark.time_ns, timeline_.first_ns, timeline_.last_ns),
+            add_point({TimelinePoint::PointType::mark,
+                       std::clamp(mark.time_ns, timeline_.first_ns, timeline_.last_ns),
                        process->facts.identity.pid, mark.name});
         }
     }
@@ -97,7 +97,7 @@ private:
         } else if (step.event.type == segment::EventType::failure) {
             // The time of an event is rounded down, that of the failure itself is not.
             const uint64_t time_ns = std::min(step.time_ns + 4 * recording::kTimeUnitNs, timeline_.last_ns);
-            add_point({What::failure, time_ns, step.process->process().facts.identity.pid,
+            add_point({TimelinePoint::PointType::failure, time_ns, step.process->process().facts.identity.pid,
                        std::string(census::name_of(kind))});
         }
     }
@@ -130,7 +130,7 @@ private:
         for (size_t i = 0; i < replay_.processes().size(); ++i) {
             const recording::ProcessReplay& process = replay_.processes()[i];
             for (; seen_gaps_[i] < process.gaps().size(); ++seen_gaps_[i]) {
-                add_point({What::gap, process.gaps()[seen_gaps_[i]].time_ns,
+                add_point({TimelinePoint::PointType::gap, process.gaps()[seen_gaps_[i]].time_ns,
                            process.process().facts.identity.pid, ""});
             }
         }

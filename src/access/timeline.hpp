@@ -20,9 +20,9 @@
 namespace ttmem::access {
 
 struct TimelinePoint {
-    enum class What : uint8_t { start, end, gap, failure, mark };
+    enum class PointType : uint8_t { start, end, gap, failure, mark };
 
-    What what = What::start;
+    PointType type = PointType::start;
     uint64_t time_ns = 0;
     uint32_t pid = 0;
     std::string name;  // of a mark; of a failure its kind

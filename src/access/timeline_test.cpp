@@ -27,13 +27,15 @@ TEST_F(Timelines, ThePeaksAreThoseOfMomentTexts) {
 }
 
 TEST_F(Timelines, MarksAndProcessesAreInTheOrderOfTime) {
-    std::vector<std::pair<TimelinePoint::What, std::string>> points;
+    std::vector<std::pair<TimelinePoint::PointType, std::string>> points;
     for (const TimelinePoint& point : read(3).points) {
-        points.emplace_back(point.what, point.name);
+        points.emplace_back(point.type, point.name);
     }
-    using What = TimelinePoint::What;
-    EXPECT_THAT(points, ElementsAre(std::pair(What::start, ""), std::pair(What::mark, "warm"),
-                                    std::pair(What::mark, "cold"), std::pair(What::mark, "warm")));
+
+    EXPECT_THAT(points, ElementsAre(std::pair(TimelinePoint::PointType::start, ""),
+                                    std::pair(TimelinePoint::PointType::mark, "warm"),
+                                    std::pair(TimelinePoint::PointType::mark, "cold"),
+                                    std::pair(TimelinePoint::PointType::mark, "warm")));
 }
 
 TEST_F(Timelines, EveryPartHasItsHighestSum) {

@@ -494,7 +494,7 @@ struct RecordingKeys : Keys {
     double jump(char32_t character) {
         ui.jump.reset();
         press(character);
-        if (!ui.jump || ui.jump->what != PlaybackJump::What::moment) {
+        if (!ui.jump || ui.jump->target != PlaybackJump::JumpTarget::moment) {
             return -1;
         }
         view::View view = *model.status();
@@ -524,9 +524,9 @@ TEST_F(RecordingKeys, StepsPause) {
     ui.is_playing = true;
     EXPECT_EQ(press(U'.'), AppRequest::play);
     EXPECT_FALSE(ui.is_playing);
-    EXPECT_EQ(ui.jump->what, PlaybackJump::What::event_after);
+    EXPECT_EQ(ui.jump->target, PlaybackJump::JumpTarget::event_after);
     press(U',');
-    EXPECT_EQ(ui.jump->what, PlaybackJump::What::event_before);
+    EXPECT_EQ(ui.jump->target, PlaybackJump::JumpTarget::event_before);
 }
 
 TEST_F(RecordingKeys, SpeedsHaveEnds) {

@@ -58,20 +58,20 @@ void Model::take(access::Timeline timeline) {
     marks_.clear();
     for (const access::TimelinePoint& point : timeline_->points) {
         const uint64_t time_ns = point.time_ns + timeline_->epoch_offset_ns;
-        switch (point.what) {
-            case access::TimelinePoint::What::start:
+        switch (point.type) {
+            case access::TimelinePoint::PointType::start:
                 marks_.insert({ChartMark::Cause::start, time_ns, point.pid});
                 break;
-            case access::TimelinePoint::What::end:
+            case access::TimelinePoint::PointType::end:
                 marks_.insert({ChartMark::Cause::death, time_ns, point.pid});
                 break;
-            case access::TimelinePoint::What::gap:
+            case access::TimelinePoint::PointType::gap:
                 marks_.insert({ChartMark::Cause::gap, time_ns, point.pid});
                 break;
-            case access::TimelinePoint::What::failure:
+            case access::TimelinePoint::PointType::failure:
                 marks_.insert({ChartMark::Cause::failure, time_ns, point.pid});
                 break;
-            case access::TimelinePoint::What::mark:
+            case access::TimelinePoint::PointType::mark:
                 break;
         }
     }

@@ -115,14 +115,14 @@ inline Model played() {
         }
         timeline.parts.push_back(one);
     }
-    using What = access::TimelinePoint::What;
-    timeline.points = {{What::start, kBoot, 4711, ""},
-                       {What::mark, kBoot + 5 * kSecond, 4711, "warm"},
-                       {What::gap, kBoot + 8 * kSecond, 4711, ""},
-                       {What::failure, kBoot + 20 * kSecond, 4711, "dram"},
-                       {What::mark, kBoot + 25 * kSecond, 4711, "step"},
-                       {What::failure, kBoot + 33 * kSecond, 4711, "l1"},
-                       {What::end, kBoot + 39 * kSecond, 4711, ""}};
+    using Type = access::TimelinePoint::PointType;
+    timeline.points = {{Type::start, kBoot, 4711, ""},
+                       {Type::mark, kBoot + 5 * kSecond, 4711, "warm"},
+                       {Type::gap, kBoot + 8 * kSecond, 4711, ""},
+                       {Type::failure, kBoot + 20 * kSecond, 4711, "dram"},
+                       {Type::mark, kBoot + 25 * kSecond, 4711, "step"},
+                       {Type::failure, kBoot + 33 * kSecond, 4711, "l1"},
+                       {Type::end, kBoot + 39 * kSecond, 4711, ""}};
     timeline.peaks[index_of(census::Kind::dram)] = {kBoot + 20 * kSecond, 40'000'000'000};
     timeline.peaks[index_of(census::Kind::l1)] = {kBoot + 22 * kSecond, 15'728'640};
     timeline.peaks[index_of(census::Kind::cb)] = {kBoot + 20 * kSecond, 1'048'576};

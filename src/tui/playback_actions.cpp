@@ -21,7 +21,7 @@ using access::TimelinePoint;
 constexpr uint64_t kSkips = 20;  // in a whole recording
 
 AppRequest jump_to(Ui& ui, uint64_t time_ns) {
-    ui.jump = PlaybackJump{PlaybackJump::What::moment, time_ns};
+    ui.jump = PlaybackJump{PlaybackJump::JumpTarget::moment, time_ns};
     return AppRequest::play;
 }
 
@@ -30,9 +30,9 @@ AppRequest rest_at(Ui& ui, uint64_t time_ns) {
     return jump_to(ui, time_ns);
 }
 
-AppRequest step(Ui& ui, PlaybackJump::What what) {
+AppRequest step(Ui& ui, PlaybackJump::JumpTarget target) {
     ui.is_playing = false;
-    ui.jump = PlaybackJump{what, 0};
+    ui.jump = PlaybackJump{target, 0};
     return AppRequest::play;
 }
 
@@ -50,13 +50,13 @@ std::string unread_text(const Timeline& timeline) {
 }
 
 // The next one for the small letter, the previous one for the capital letter.
-AppRequest go_to_point(const KeyPress& press, TimelinePoint::What what, bool is_next,
+AppRequest go_to_point(const KeyPress& press, TimelinePoint::PointType type, bool is_next,
                        const std::string& name) {
     const Timeline& timeline = *press.model.timeline();
     const uint64_t now = press.model.position_ns();
     std::vector<const TimelinePoint*> all;
     for (const TimelinePoint& point : timeline.points) {
-        if (point.what == what) {
+        if (point.type == type) {
             all.push_back(&point);
         }
     }
@@ -77,9 +77,9 @@ AppRequest go_to_point(const KeyPress& press, TimelinePoint::What what, bool is_
         return AppRequest::none;
     }
     const auto number = std::find(all.begin(), all.end(), found) - all.begin() + 1;
-    press.ui.message =
-        fmt::format("{} {} of {}: {}, process {}.", what == TimelinePoint::What::mark ? "Mark" : "Failure",
-                    number, all.size(), found->name, found->pid);
+    press.ui.message = fmt::format("{} {} of {}: {}, process {}.",
+                                   type == TimelinePoint::PointType::mark ? "Mark" : "Failure", number,
+                                   all.size(), found->name, found->pid);
     return rest_at(press.ui, found->time_ns);
 }
 
@@ -97,8 +97,10 @@ AppRequest toggle_playing(const KeyPress& press) {
 
 AppRequest play_slower(const KeyPress& press) { return change_speed(press.ui, false); }
 AppRequest play_faster(const KeyPress& press) { return change_speed(press.ui, true); }
-AppRequest step_forward(const KeyPress& press) { return step(press.ui, PlaybackJump::What::event_after); }
-AppRequest step_back(const KeyPress& press) { return step(press.ui, PlaybackJump::What::event_before); }
+AppRequest step_forward(const KeyPress& press) {
+    return step(press.ui, PlaybackJump::JumpTarget::event_after);
+}
+AppRequest step_back(const KeyPress& press) { return step(press.ui, PlaybackJump::JumpTarget::event_before); }
 
 AppRequest skip_forward(const KeyPress& press) {
     const Timeline& timeline = *press.model.timeline();
@@ -121,17 +123,17 @@ AppRequest go_to_end(const KeyPress& press) { return jump_to(press.ui, press.mod
 // The peaks in the order of the kinds. Kinds whose peaks are at one moment go together.
 AppRequest go_to_peak(const KeyPress& press) {
     const Timeline& timeline = *press.model.timeline();
-    struct Peak {
+    struct PeakChoice {
         uint64_t time_ns;
         std::string text;
     };
-    std::vector<Peak> peaks;
+    std::vector<PeakChoice> peaks;
     for (size_t kind = 0; kind < census::kKinds; ++kind) {
         const access::TimelinePeak& peak = timeline.peaks[kind];
         const std::string text = fmt::format("{} {}", census::name_of(static_cast<census::Kind>(kind)),
                                              view::format_bytes(peak.used));
         const auto same = std::find_if(peaks.begin(), peaks.end(),
-                                       [&](const Peak& one) { return one.time_ns == peak.time_ns; });
+                                       [&](const PeakChoice& one) { return one.time_ns == peak.time_ns; });
         if (peak.used != 0 && same != peaks.end()) {
             same->text += ", " + text;
         } else if (peak.used != 0) {
@@ -143,20 +145,21 @@ AppRequest go_to_peak(const KeyPress& press) {
         press.ui.message = "Nothing is in use" + (unread.empty() ? "." : unread);
         return AppRequest::none;
     }
-    const auto here = std::find_if(peaks.begin(), peaks.end(),
-                                   [&](const Peak& one) { return one.time_ns == press.model.position_ns(); });
-    const Peak& next =
+    const auto here = std::find_if(peaks.begin(), peaks.end(), [&](const PeakChoice& one) {
+        return one.time_ns == press.model.position_ns();
+    });
+    const PeakChoice& next =
         here == peaks.end() || std::next(here) == peaks.end() ? peaks.front() : *std::next(here);
     press.ui.message = fmt::format("Peak of {}{}", next.text, unread.empty() ? "." : unread);
     return rest_at(press.ui, next.time_ns);
 }
 
 AppRequest go_to_failure(const KeyPress& press) {
-    return go_to_point(press, TimelinePoint::What::failure, press.key == key_of(U'f'), "failure");
+    return go_to_point(press, TimelinePoint::PointType::failure, press.key == key_of(U'f'), "failure");
 }
 
 AppRequest go_to_mark(const KeyPress& press) {
-    return go_to_point(press, TimelinePoint::What::mark, press.key == key_of(U'b'), "mark");
+    return go_to_point(press, TimelinePoint::PointType::mark, press.key == key_of(U'b'), "mark");
 }
 
 AppRequest go_to_share(const KeyPress& press, uint32_t share) {

@@ -309,12 +309,12 @@ void Poller::Shared::answer_queries() {
 }
 
 uint64_t Poller::Shared::jump(const PlaybackJump& wanted, uint64_t from_ns) const {
-    switch (wanted.what) {
-        case PlaybackJump::What::event_after:
+    switch (wanted.target) {
+        case PlaybackJump::JumpTarget::event_after:
             return player->step_after(from_ns);
-        case PlaybackJump::What::event_before:
+        case PlaybackJump::JumpTarget::event_before:
             return player->step_before(from_ns);
-        case PlaybackJump::What::moment:
+        case PlaybackJump::JumpTarget::moment:
             break;
     }
     return std::clamp(wanted.time_ns, player->first_ns(), player->last_ns());

@@ -55,9 +55,9 @@ struct ScreenAnswer {
 
 // What a recording does from now on.
 struct PlaybackJump {
-    enum class What : uint8_t { moment, event_after, event_before };
+    enum class JumpTarget : uint8_t { moment, event_after, event_before };
 
-    What what = What::moment;
+    JumpTarget target = JumpTarget::moment;
     uint64_t time_ns = 0;  // of a moment
 
     bool operator==(const PlaybackJump&) const = default;

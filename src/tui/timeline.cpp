@@ -68,16 +68,16 @@ void draw_used(const Timeline& timeline, Canvas& canvas, const Area& area) {
 }
 
 struct PointSymbol {
-    TimelinePoint::What what;
+    TimelinePoint::PointType type;
     char32_t character;
     CellStyle style;
 };
 // The least important first, so that it does not hide the others.
-constexpr std::array<PointSymbol, 5> kSymbols = {{{TimelinePoint::What::start, U'▲', CellStyle::good},
-                                                  {TimelinePoint::What::end, U'✗', CellStyle::warn},
-                                                  {TimelinePoint::What::gap, U'≈', CellStyle::warn},
-                                                  {TimelinePoint::What::mark, U'◆', CellStyle::accent},
-                                                  {TimelinePoint::What::failure, U'!', CellStyle::bad}}};
+constexpr std::array<PointSymbol, 5> kSymbols = {{{TimelinePoint::PointType::start, U'▲', CellStyle::good},
+                                                  {TimelinePoint::PointType::end, U'✗', CellStyle::warn},
+                                                  {TimelinePoint::PointType::gap, U'≈', CellStyle::warn},
+                                                  {TimelinePoint::PointType::mark, U'◆', CellStyle::accent},
+                                                  {TimelinePoint::PointType::failure, U'!', CellStyle::bad}}};
 
 }  // namespace
 
@@ -104,7 +104,7 @@ void draw_timeline(const Model& model, const Ui& ui, Canvas& canvas, int row) {
     canvas.fill(row + 1, left, area.columns, U'─', CellStyle::dim);
     for (const PointSymbol& symbol : kSymbols) {
         for (const TimelinePoint& point : timeline.points) {
-            if (point.what == symbol.what) {
+            if (point.type == symbol.type) {
                 canvas.fill(row + 1, left + column_of(timeline, point.time_ns, area.columns), 1,
                             symbol.character, symbol.style);
             }

@@ -28,9 +28,7 @@ void declare_played(CLI::App& command, TopOptions& options) {
         ->type_name("FILE")
         ->excludes(direct)
         ->excludes(file);
-    command
-        .add_option("--at", options.from,
-                    "Begin there, paused: +12.5s, 13:05, peak:dram, failure:1, mark:NAME")
+    command.add_option("--at", options.from, "Begin there, paused: +12.5s, peak:dram, mark:NAME")
         ->type_name("TIME");
 }
 
