@@ -2,6 +2,7 @@
 #include "daemon/watch/card_keeper.hpp"
 
 #include <chrono>
+#include <iterator>
 #include <set>
 #include <utility>
 
@@ -29,7 +30,9 @@ void CardKeeper::stop() {
     changed_.notify_all();
     if (thread_.joinable()) {
         thread_.join();
-        keep_new_cards();
+        do {
+            keep_new_cards();
+        } while (!ended_.empty());
     }
 }
 
@@ -41,6 +44,8 @@ void CardKeeper::process_ended(census::Process process) {
         const std::lock_guard lock(mutex_);
         if (ended_.size() < kMostEnded) {
             ended_.push_back(std::move(process));
+        } else {
+            store_.lose_card("too many processes with cards ended at once");
         }
     }
     changed_.notify_all();
@@ -52,7 +57,7 @@ void CardKeeper::run() {
         lock.unlock();
         keep_new_cards();
         lock.lock();
-        changed_.wait_for(lock, kInterval, [this] { return is_stopping_ || !ended_.empty(); });
+        changed_.wait_for(lock, kInterval, [this] { return is_stopping_ || ended_.size() > left_over_; });
     }
 }
 
@@ -68,28 +73,31 @@ void CardKeeper::keep_new_cards() {
         living.emplace(member.process.identity.pid, member.process.identity.start_time);
         keep(member.process, shares);
     }
-    for (const census::Process& process : ended) {
-        keep(process, shares);
+    std::erase_if(ended, [&](const census::Process& process) { return keep(process, shares); });
+    {
+        const std::lock_guard lock(mutex_);
+        left_over_ = ended.size();
+        ended_.insert(ended_.begin(), std::make_move_iterator(ended.begin()),
+                      std::make_move_iterator(ended.end()));
     }
     std::erase_if(seen_, [&](const auto& each) { return living.count(each.first) == 0; });
 }
 
-void CardKeeper::keep(const census::Process& process, std::map<uint32_t, uint32_t>& shares) {
+bool CardKeeper::keep(const census::Process& process, std::map<uint32_t, uint32_t>& shares) {
     const census::Identity& identity = process.identity;
     const uint64_t count = process.ledger ? process.ledger->card_count() : 0;
     if (count == 0) {
-        return;
+        return true;
     }
     uint64_t& seen = seen_[{identity.pid, identity.start_time}];
     if (count == seen) {
-        return;
+        return true;
     }
     uint32_t& share = shares[identity.uid];
     // A hostile process may claim new cards at every round.
     if (share >= kCardsPerRound) {
-        return;
+        return false;
     }
-    seen = count;
     census::Census census = process_table_.census();
     census.processes = {process};
     census.totals_only.clear();
@@ -97,15 +105,19 @@ void CardKeeper::keep(const census::Process& process, std::map<uint32_t, uint32_
     for (const census::FailureFigures& failure :
          page ? page->failures : std::vector<census::FailureFigures>()) {
         if (!failure.card ||
-            store_.has({identity.pid, identity.start_time, failure.card->number}, failure.time_ns) ||
-            share >= kCardsPerRound) {
+            store_.has({identity.pid, identity.start_time, failure.card->number}, failure.time_ns)) {
             continue;
+        }
+        if (share >= kCardsPerRound) {
+            return false;
         }
         ++share;
         store_.add(
             {identity.pid, identity.start_time_ns, identity.comm, identity.uid, identity.user, failure},
             identity.start_time);
     }
+    seen = count;
+    return true;
 }
 
 }  // namespace ttmem::daemon

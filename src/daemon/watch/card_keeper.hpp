@@ -37,7 +37,8 @@ public:
 
 private:
     void run();
-    void keep(const census::Process& process, std::map<uint32_t, uint32_t>& shares);
+    // False: the share of its user is used up, and cards are left for the next round.
+    bool keep(const census::Process& process, std::map<uint32_t, uint32_t>& shares);
 
     const ProcessTable& process_table_;
     CardStore& store_;
@@ -45,6 +46,7 @@ private:
     std::mutex mutex_;
     std::condition_variable changed_;
     std::vector<census::Process> ended_;
+    size_t left_over_ = 0;  // of those: they wait for the next interval
     bool is_stopping_ = false;
     std::thread thread_;
 };

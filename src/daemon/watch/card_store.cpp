@@ -188,6 +188,11 @@ void CardStore::add(view::KeptCard card, uint64_t start_time) {
     drop_excess();
 }
 
+void CardStore::lose_card(const std::string& why) {
+    const std::lock_guard lock(mutex_);
+    lose(why);
+}
+
 void CardStore::lose(const std::string& why) {
     if (lost_++ == 0 && note_) {
         note_("! failure cards can't be kept: " + why);

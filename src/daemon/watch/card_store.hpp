@@ -45,6 +45,9 @@ public:
     // Writes the card of the failure, of a process with this start time in ticks. A card that can't be written is lost, and counted.
     void add(view::KeptCard card, uint64_t start_time);
 
+    // Counts a card that was never given to it.
+    void lose_card(const std::string& why);
+
     // The newest of those that `wanted` selects by user and key, at most `limit`, and the number of all of them. `most_blocks`
     // is for all together.
     struct Page {

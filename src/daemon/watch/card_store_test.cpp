@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -260,6 +261,22 @@ TEST_F(CardStoreTest, TheKeeperKeepsEachCardOnceAlsoThatOfAProcessThatHasEnded) 
     CardKeeper again(table, next);
     again.keep_new_cards();
     EXPECT_EQ(next.size(), 2u) << "a daemon that starts again has them already";
+}
+
+TEST_F(CardStoreTest, OfManyProcessesThatEndAtOnceTheCardsOfTheLastComeWithTheNextRoundOrAreCountedAsLost) {
+    ProcessTable table;
+    CardStore store(state_, {});
+    CardKeeper keeper(table, store);
+    std::vector<std::unique_ptr<census::TestSegment>> ended;
+    for (uint32_t pid = 1; pid <= 66; ++pid) {
+        add_card(*ended.emplace_back(std::make_unique<census::TestSegment>()));
+        keeper.process_ended(ended.back()->process(pid, 100, census::ProcessState::dead));
+    }
+    EXPECT_EQ(store.lost(), 2u) << "64 wait at most";
+    keeper.keep_new_cards();
+    EXPECT_EQ(store.size(), 32u) << "of one user, in one round";
+    keeper.keep_new_cards();
+    EXPECT_EQ(store.size(), 64u);
 }
 
 }  // namespace
