@@ -40,9 +40,11 @@ class Replayed(TestCase):
         recorder.wait_for(simulator.pid)
         recorder.wait_for_rounds()
         steps = [(moment(), simulator.step, simulator.truth)]
+        recorder.wait_for_rounds()
         while advance(recorder):
             recorder.wait_for_rounds()
             steps.append((moment(), simulator.step, simulator.truth))
+            recorder.wait_for_rounds()  # what is lost later happened after this moment
         code, text = recorder.stop()
         self.assertEqual(code, 0, text)
         simulator.close()
