@@ -97,22 +97,24 @@ class Recordings(PageCase):
         for command, moments in ((("fragmentation", "--board", "n150"), ("failure 1", "peak dram")),
                                  (("transformer-dp4", "--board", "t3000"), ("peak dram", "peak trace"))):
             path = self.record(*command)
+            # Numbers go on from recording to recording.
+            device = str(self.json_of("status", "--recording", path, "--at", "peak:dram")["devices"][0]["id"])
             tab = self.open(path)
             for moment in moments:
                 tab.wait_for(f"[...document.querySelectorAll('.recording-moments button')].some(one => one.innerText === '{moment}')")
                 tab.value(f"[...document.querySelectorAll('.recording-moments button')].find(one => one.innerText === '{moment}').click()")
                 for kind in ("dram", "trace"):
                     at = moment.replace(" ", ":")
-                    maps = self.json_of("map", "--recording", path, "--at", at, "--device", "0", "--kind", kind)["maps"]
-                    tab.value(f"location.hash = '/memory?view=map&device=0&kind={kind}'")
+                    maps = self.json_of("map", "--recording", path, "--at", at, "--device", device, "--kind", kind)["maps"]
+                    tab.value(f"location.hash = '/memory?view=map&device={device}&kind={kind}'")
                     tab.wait_for(f"document.querySelectorAll('.address-map canvas').length === {len(maps)}")
                     for one in maps:
                         bank = one["bank"]
                         tab.wait_for_text(f"One of {bank['banks']} banks of {human(bank['size'])}: {human(one['used'])} used, {human(one['free'])} free, "
                                           f"largest block {human(one['largest_free'])}.")
             # The keyboard reaches each block.
-            tab.value("location.hash = '/memory?view=map&device=0&kind=dram'")
-            maps = self.json_of("map", "--recording", path, "--at", moments[-1].replace(" ", ":"), "--device", "0", "--kind", "dram")["maps"]
+            tab.value(f"location.hash = '/memory?view=map&device={device}&kind=dram'")
+            maps = self.json_of("map", "--recording", path, "--at", moments[-1].replace(" ", ":"), "--device", device, "--kind", "dram")["maps"]
             tab.wait_for(f"document.querySelectorAll('.address-map canvas').length === {len(maps)}")
             tab.wait_for("(document.querySelectorAll('.address-map canvas')[0].focus(), true)")
             for block in maps[0]["blocks"][:4]:
