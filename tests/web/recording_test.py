@@ -11,6 +11,7 @@ import unittest
 
 from browser import PageCase, human, missing, SKIPPED, Tab
 from harness.programs import SIMULATOR
+from harness.waiting import wait_until
 
 KINDS = ("dram", "l1", "l1_small", "trace", "cb", "kernel")
 ROWS = "[...document.querySelectorAll('main tbody tr')].map(row => [...row.cells].map(cell => cell.innerText.trim()))"
@@ -51,8 +52,8 @@ class Recordings(PageCase):
         view = json.loads(self.ttmem("status", "--recording", path, "--at", at, "--json").stdout)
         expected = sorted([str(process["pid"])] + [held(process, kind) for kind in KINDS] for process in view["processes"])
         tab.wait_for("location.hash === '#/processes'")
-        found = sorted([row[0]] + row[4:10] for row in tab.value(ROWS) if len(row) > 10)
-        self.assertEqual(found, expected, at)
+        # The slider and the rows are drawn one after the other.
+        wait_until(lambda: sorted([row[0]] + row[4:10] for row in tab.value(ROWS) if len(row) > 10) == expected, f"{expected} at {at}")
 
     def test_the_figures_are_those_of_the_command_line_at_every_moment(self):
         self.start()
