@@ -66,6 +66,8 @@ class Dashboard(TestCase):
         terminal.run(TTMEM, "demo")
         terminal.wait_for(r"DEV +BOARD", "n300", "ttmem-sim", "1 tracked process", "daemon")
         pid = wait_for_child(terminal.shell(), "ttmem")
+        if self.ttmem("export", "--format", "html", "-o", "-").returncode == 0:  # the page is in this build
+            terminal.wait_for(r"page: http://127\.0\.0\.1:\d+/#token=[0-9a-f]{32}")
 
         terminal.press("1")
         terminal.wait_for("Memory Breakdown", "L1 Buffers:", "CBs:", "Kernels:", "Total L1:", "L1 per core")

@@ -99,7 +99,9 @@ class Views(PageCase):
         total = sum(memory["dram"][0] for memory in simulator.truth.values())
         self.assertNotEqual(before, human(total))
         tab.wait_for(f"document.querySelector('.figure-value').innerText === '{human(total)}'")
-        tab.wait_for("[...document.querySelectorAll('.panel')].some(one => one.innerText.startsWith('What grows') && one.innerText.includes('kv_cache'))")
+        grown = wait_until(lambda: self.host.get("/v1/growth?limit=6")["growth"], "what grew is known")[0]["name"]
+        tab.wait_for("[...document.querySelectorAll('.panel')].some(one => one.innerText.startsWith('What grows')"
+                     f" && one.innerText.includes('{grown}') && one.innerText.includes('+'))")
 
     def test_a_tab_in_the_background_asks_nothing_and_catches_up(self):
         self.start()

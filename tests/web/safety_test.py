@@ -4,8 +4,12 @@
 
 import http.client
 import json
+import select
+import socket
+import socketserver
 import subprocess
 import sys
+import threading
 import unittest
 
 from browser import PageCase, missing, SKIPPED
@@ -17,6 +21,33 @@ HOSTILE = [
     "{{constructor.constructor('alert(5)')()}}", "${alert(6)}", "</script><script>alert(7)</script>", "__proto__", "constructor",
     "\u202eevil", "=cmd|' /C calc'!A0", "a" * 180, "<!--", "]]>", "&lt;b&gt;",
 ]
+
+
+class Tunnel:
+    """A port of this host that leads to a Unix socket."""
+
+    def __init__(self, path: str):
+        class Connection(socketserver.BaseRequestHandler):
+            def handle(self):
+                with socket.socket(socket.AF_UNIX) as there:
+                    there.connect(path)
+                    ends = {self.request: there, there: self.request}
+                    while True:
+                        for end in select.select(list(ends), [], [])[0]:
+                            data = end.recv(1 << 16)
+                            if not data:
+                                return
+                            ends[end].sendall(data)
+
+        self._server = socketserver.ThreadingTCPServer(("127.0.0.1", 0), Connection)
+        self._server.daemon_threads = True
+        self._server.block_on_close = False
+        self.port = self._server.server_address[1]
+        threading.Thread(target=self._server.serve_forever, daemon=True).start()
+
+    def close(self):
+        self._server.shutdown()
+        self._server.server_close()
 
 
 class Safety(PageCase):
@@ -56,6 +87,16 @@ class Safety(PageCase):
         self.assertTrue(tab.value("sessionStorage.getItem('ttmem-token')"))
         self.assertEqual(tab.value("document.cookie"), "")
 
+    def test_the_token_stays_if_the_page_is_left_at_once(self):
+        self.start()
+        process = self.hostile_process()
+        tab = self.browser.open("about:blank")
+        self.addCleanup(tab.close)
+        # The fragment goes with the first lines of the script, before anything is shown.
+        tab.goto(url=self.url())
+        tab.goto(url=f"{self.address()}/process/{process.pid}")
+        tab.wait_for_text("__proto__")
+
     def test_without_a_token_the_page_shows_totals_and_how_to_get_more(self):
         self.start()
         process = self.hostile_process()
@@ -68,6 +109,20 @@ class Safety(PageCase):
             tab.goto(url=self.address() + path)
             tab.wait_for_text("ttmem web")
             self.assertNotIn("constructor", tab.text())
+
+    def test_through_a_tunnel_to_the_socket_the_page_needs_no_token(self):
+        """As 'ssh -L 8080:/run/ttmem/api.sock' does it: the kernel says who asks, whatever the port here."""
+        self.start()
+        self.hostile_process()
+        tunnel = Tunnel(self.directory.api)
+        self.addCleanup(tunnel.close)
+        tab = self.browser.open(f"http://localhost:{tunnel.port}/memory?view=list")
+        self.addCleanup(tab.close)
+        tab.wait_for(f"document.querySelectorAll('.rows .row').length === {len(HOSTILE)}")
+        tab.wait_for("document.querySelector('.chip.ok .dot') !== null")
+        self.assertNotIn("Only totals are shown", tab.text())
+        self.assertIsNone(tab.value("sessionStorage.getItem('ttmem-token')"))
+        self.assert_quiet(tab)
 
     @needs_other_users
     def test_another_user_sees_totals_of_what_is_not_theirs(self):
@@ -106,6 +161,9 @@ class Safety(PageCase):
             self.assertEqual(answer.headers["Referrer-Policy"], "no-referrer")
             self.assertIn("default-src 'none'", answer.headers["Content-Security-Policy"])
         self.assertEqual(self.get("/v1/status").headers["Cache-Control"], "no-store")
+        policy = self.get("/", **page).headers["Content-Security-Policy"]
+        self.assertIn("require-trusted-types-for 'script'; trusted-types 'none'", policy)
+        self.assertNotIn("unsafe", policy)
 
     def test_a_page_of_another_site_in_the_browser_reads_nothing(self):
         self.start()

@@ -7,6 +7,7 @@ test("bytes read as in the terminal", () => {
     assert.deepEqual([0, 999, 1000, 1024, 1023898, 14753792, 12863864064].map(bytes),
         ["0 B", "999 B", "1.0 KiB", "1.0 KiB", "999.9 KiB", "14.1 MiB", "12.0 GiB"]);
     assert.equal(bytes(null), "-");
+    assert.deepEqual([0, 0.25, 0.5, 0.75].map((part) => bytes((59 + part) * 1024 * 1024)), ["59.0 MiB", "59.2 MiB", "59.5 MiB", "59.8 MiB"]);
     assert.equal(bytes(-2048), "-2.0 KiB");
     assert.equal(change(2048), "+2.0 KiB");
 });

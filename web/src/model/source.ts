@@ -44,6 +44,8 @@ function takeToken(): void {
         return;
     }
     token = match[1];
+    // It is stored after the first picture, because the first use of the storage waits for another process; or before if the tab leaves the page.
+    addEventListener("pagehide", storeToken);
     history.replaceState(null, "", location.pathname + location.search);
 }
 

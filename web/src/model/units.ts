@@ -16,7 +16,9 @@ export function bytes(value: number | null | undefined): string {
         amount /= 1024;
         ++unit;
     }
-    return `${amount.toFixed(1)} ${UNITS[unit] ?? ""}`;
+    // The terminal rounds a half to the even digit, toFixed() up. Of the halves that a number can have exactly, only a quarter differs.
+    const isQuarter = (amount * 4) % 4 === 1;
+    return `${(isQuarter ? amount - 0.05 : amount).toFixed(1)} ${UNITS[unit] ?? ""}`;
 }
 
 /** "+14.1 MiB", "-2.0 KiB", "0 B" */
