@@ -18,6 +18,8 @@ public:
         for (const auto& [key, node] : table) {
             if (key == "post_mortems" && node.is_table()) {
                 read_post_mortems(*node.as_table());
+            } else if (key == "history" && node.is_table()) {
+                read_history(*node.as_table());
             } else {
                 read_value(std::string(key.str()), node);
             }
@@ -49,7 +51,7 @@ private:
         } else {
             fail(node, "unknown option '" + key +
                            "' (valid: runtime_dir, listen, token_file, classic_wire, log_events, quiet, "
-                           "post_mortems.number, post_mortems.bytes)");
+                           "post_mortems.number, post_mortems.bytes, history.bytes, history.days)");
         }
     }
 
@@ -68,6 +70,23 @@ private:
             if (number < 1) {
                 fail(node, "'post_mortems." + std::string(key.str()) + "': must be 1 or greater");
             }
+        }
+    }
+
+    void read_history(const toml::table& table) {
+        for (const auto& [key, node] : table) {
+            const std::string name = "history." + std::string(key.str());
+            int64_t number = 0;
+            assign(name, node, number);
+            if (key == "bytes") {
+                options_.history.bytes = static_cast<uint64_t>(number);
+            } else if (key == "days") {
+                options_.history.days = static_cast<uint64_t>(number);
+            } else {
+                fail(node, "unknown option '" + name + "' (valid: bytes, days)");
+            }
+            check(node, number < 0 ? base::error(Error::Code::refused, "'" + name + "': must be 0 or greater")
+                                   : check_history(options_.history));
         }
     }
 

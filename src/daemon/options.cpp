@@ -162,6 +162,12 @@ ParsedOptions parse_options(int argument_count, char** arguments) {
            "--log-events", log_events,
            "off, summary (processes, failures, gaps) or all (every event, one line per device) [summary]")
         ->type_name("LEVEL");
+    std::optional<uint64_t> history_bytes;
+    std::optional<uint64_t> history_days;
+    app.add_option("--history-bytes", history_bytes,
+                   "size of the history that is kept on disk, through restarts; 0 keeps none [268435456]")
+        ->type_name("BYTES");
+    app.add_option("--history-days", history_days, "age up to which it is kept [30]")->type_name("DAYS");
     app.add_flag("-q,--quiet", quiet, "write nothing to standard output");
     try {
         app.parse(argument_count, arguments);
@@ -188,6 +194,11 @@ ParsedOptions parse_options(int argument_count, char** arguments) {
     options.token_file = token_file.empty() ? options.token_file : token_file;
     options.classic_wire = classic_wire.empty() ? options.classic_wire : classic_wire;
     options.quiet = options.quiet || quiet;
+    options.history.bytes = history_bytes.value_or(options.history.bytes);
+    options.history.days = history_days.value_or(options.history.days);
+    if (const auto checked = check_history(options.history); !checked) {
+        return refusal(checked.error().text);
+    }
     if (!listen.empty()) {
         if (const auto set = set_listen(options, listen); !set) {
             return refusal(set.error().text);

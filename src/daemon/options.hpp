@@ -8,6 +8,7 @@
 #include <string>
 
 #include "base/error.hpp"
+#include "daemon/database/history_database.hpp"
 #include "daemon/log/event_log.hpp"
 #include "daemon/watch/post_mortems.hpp"
 
@@ -34,6 +35,7 @@ struct DaemonOptions {
     EventLogLevel log_events = EventLogLevel::summary;
     bool quiet = false;
     PostMortemCapacity post_mortems;
+    HistoryLimits history;
 };
 
 // Sets options from a TOML text. Errors name the line, and the file as `name`.

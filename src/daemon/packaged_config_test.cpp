@@ -49,6 +49,8 @@ TEST(PackagedConfig, ShowsTheDefaultOfEachOption) {
     EXPECT_EQ(read.quiet, standard.quiet);
     EXPECT_EQ(read.post_mortems.number, standard.post_mortems.number);
     EXPECT_EQ(read.post_mortems.bytes, standard.post_mortems.bytes);
+    EXPECT_EQ(read.history.bytes, standard.history.bytes);
+    EXPECT_EQ(read.history.days, standard.history.days);
 }
 
 TEST(PackagedConfig, ListsEveryOption) {

@@ -18,6 +18,7 @@
 #include "view/questions/peak.hpp"
 #include "view/questions/post_mortem.hpp"
 #include "view/questions/post_mortems.hpp"
+#include "view/questions/process_history.hpp"
 #include "view/questions/processes.hpp"
 #include "view/questions/programs.hpp"
 #include "view/questions/self.hpp"
@@ -27,6 +28,6 @@ namespace ttmem::view {
 
 using Questions = QuestionList<Status, Processes, Allocations, Groups, Growth, Inventory, Leaks, Advice,
                                PeakContents, Programs, Map, FitCheck, Cores, Failures, PostMortemList,
-                               SinglePostMortem, History, Events, Self>;
+                               SinglePostMortem, History, ProcessHistory, Events, Self>;
 
 }  // namespace ttmem::view

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "view/model/origin.hpp"
+#include "view/model/past.hpp"
 #include "view/questions/host.hpp"
 #include "view/questions/question.hpp"
 
@@ -48,6 +49,7 @@ struct SelfView {
     uint64_t log_lines_lost = 0;
     uint64_t processes_missed = 0;  // that ended before they could be attached
     uint64_t failed_tasks = 0;
+    HistoryFile history;
     std::vector<BudgetView> budgets;
 
     bool operator==(const SelfView&) const = default;

@@ -33,6 +33,30 @@ std::string refusals_text(const std::vector<BudgetView>& budgets) {
                        refused == most->refused ? "all of them" : "most of them", name);
 }
 
+std::string kept_text(const HistoryFile& file, const Style& style) {
+    std::string text;
+    switch (file.state) {
+        case HistoryState::off:
+            return "not kept on disk, by the configuration";
+        case HistoryState::opening:
+            return "the file is being checked";
+        case HistoryState::stopped:
+            text = "not kept: " + file.problem;
+            break;
+        case HistoryState::kept:
+            text = fmt::format("{} of {} on disk", format_bytes(file.bytes, style.bytes),
+                               format_bytes(file.most_bytes, style.bytes));
+            break;
+    }
+    if (file.lost != 0) {
+        text += fmt::format(", {} lost", format_count(file.lost, "sample", "samples"));
+    }
+    if (!file.set_aside.empty()) {
+        text += "; a damaged file is now " + file.set_aside;
+    }
+    return text;
+}
+
 }  // namespace
 
 Text self_text(const SelfView& view, const Style& style) {
@@ -54,6 +78,7 @@ Text self_text(const SelfView& view, const Style& style) {
     text.add(fmt::format("  serves     {}; {} lost",
                          format_count(view.connections, "connection", "connections"),
                          format_count(view.log_lines_lost, "log line", "log lines")));
+    text.add("  history    " + kept_text(view.history, style));
     if (const std::string refusals = refusals_text(view.budgets); !refusals.empty()) {
         text.add("  refused    " + refusals);
     }
