@@ -245,7 +245,7 @@ def keeping(programs, benchmarks, processes, seconds):
         return {
             "thread_cpu_share": round((after[0] - before[0]) / took / 1e9, 5),
             "daemon_cpu_share": round((after[1] - before[1]) / took / 1e9, 4),
-            "file_bytes_per_hour": round(size / kept * 3600),
+            "file_bytes": size,
             "written_bytes_per_hour": round((after[3] - before[3]) / took * 3600),
             "samples_per_hour": round(rows / kept * 3600),
             "check_ms_per_mebibyte": round(checked * 1e3 / (size / (1 << 20)), 2),
