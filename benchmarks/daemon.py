@@ -15,6 +15,7 @@ import pathlib
 import select
 import signal
 import socket
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -37,11 +38,11 @@ class Connection(http.client.HTTPConnection):
 class Host:
     """A daemon in a directory of its own, and the processes that it watches."""
 
-    def __init__(self, programs, benchmarks):
+    def __init__(self, programs, benchmarks, *options):
         self.benchmarks = benchmarks
         self.folder = tempfile.TemporaryDirectory()
         self.environment = dict(os.environ, TTMEM_RUNTIME_DIR=self.folder.name, TT_ALLOC_TRACKING_ENABLED="1")
-        self.daemon = subprocess.Popen([programs / "ttmemd", "--listen", "none", "--quiet"], env=self.environment,
+        self.daemon = subprocess.Popen([programs / "ttmemd", "--listen", "none", "--quiet", *options], env=self.environment,
                                        stdin=subprocess.DEVNULL)
         self.loads = []
         wait_for(lambda: os.path.exists(self.socket()))
@@ -229,6 +230,45 @@ def idling(programs, benchmarks, processes, seconds):
         }
 
 
+def keeping(programs, benchmarks, processes, seconds):
+    """What history on disk costs: 32 devices and 64 processes, 128,000 events per second."""
+    with Host(programs, benchmarks) as host:
+        for _ in range(processes):
+            host.load(32, 1000, 2000)
+        host.wait_for_loads()
+        tasks = pathlib.Path(f"/proc/{host.daemon.pid}/task")
+        thread = next(task for task in tasks.iterdir() if (task / "comm").read_text() == "history-file\n")
+
+        def figures():
+            host.connection.close()  # the daemon closes it while nothing is asked
+            return (int((thread / "schedstat").read_text().split()[0]), host.ask("/v1/self")["cpu_ns"], time.monotonic(),
+                    int(dict(line.split(": ") for line in pathlib.Path(f"/proc/{host.daemon.pid}/io").read_text().splitlines())
+                        ["write_bytes"]))
+        wait_for(lambda: host.ask(f"/v1/history?pid={host.loads[-1].pid}")["series"])
+        before = figures()
+        time.sleep(seconds)
+        after = figures()
+        took = after[2] - before[2]
+        folder = pathlib.Path(host.folder.name, "state", "history")
+        host.daemon.terminate()
+        host.daemon.wait()
+        with sqlite3.connect(folder / "history.db") as database:
+            kept = database.execute("SELECT max(second) - min(second) + 10 FROM samples").fetchone()[0]
+            rows = database.execute("SELECT count(*) FROM samples").fetchone()[0]
+            start = time.perf_counter()
+            database.execute("PRAGMA quick_check").fetchall()
+            checked = time.perf_counter() - start
+        size = (folder / "history.db").stat().st_size
+        return {
+            "thread_cpu_share": round((after[0] - before[0]) / took / 1e9, 5),
+            "daemon_cpu_share": round((after[1] - before[1]) / took / 1e9, 4),
+            "file_bytes": size,
+            "written_bytes_per_hour": round((after[3] - before[3]) / took * 3600),
+            "samples_per_hour": round(rows / kept * 3600),
+            "check_ms_per_mebibyte": round(checked * 1e3 / (size / (1 << 20)), 2),
+        }
+
+
 def main():
     programs, benchmarks, output = (pathlib.Path(word) for word in sys.argv[1:4])
     quick = "--quick" in sys.argv
@@ -243,6 +283,7 @@ def main():
         "fit and why at 100,000 live": fitting(programs, benchmarks, 100_000, 20 if quick else 100),
         "SIGKILL to clean totals": dying(programs, benchmarks, 100_000, 5 if quick else 20),
         "idle with 32 devices and 64 processes": idling(programs, benchmarks, 64, 5 if quick else 10),
+        "history on disk": keeping(programs, benchmarks, 64, 30 if quick else 120),
     }
     single = result["following"]["1 writer, 6,000,000 a second"]
     loaded = answers["under full load"]

@@ -209,9 +209,12 @@ class Client:
         """Which names grow from mark to mark. Needs a daemon or program that has `leaks`."""
         return self._rows("leaks", limit, device=device, pid=pid, kind=kind, name=name, mark_name=mark, marks=marks)
 
-    def history(self, *, device: Devices | None = None, kind: Kinds | None = None, since: int | None = None) -> View:
-        """Used bytes over time. Needs the daemon."""
-        return self.ask("history", device=device, kind=kind, since=since)
+    def history(
+        self, *, device: Devices | None = None, kind: Kinds | None = None, since: int | None = None, pid: int | None = None,
+        step: int | None = None,
+    ) -> View:  # fmt: skip
+        """Used bytes over time, or with `pid` those of one process; `step`: the highest of each so many seconds. Needs the daemon."""
+        return self.ask("history", device=device, kind=kind, since=since, pid=pid, step=step)
 
     def events(
         self, *, device: Devices | None = None, pid: int | None = None, kind: Kinds | None = None, since: int | None = None,
@@ -228,7 +231,7 @@ class Client:
         return View({**fields, "next_sequence": view["next_sequence"], "events": rows})
 
     def post_mortems(self, *, device: Devices | None = None, pid: int | None = None, limit: int = 0) -> View:
-        """Processes that died while the daemon ran, or with `pid` the details of one."""
+        """Processes that died while a daemon ran, or with `pid` the details of one."""
         return self._rows("post-mortems", limit, device=device, pid=pid)
 
     # Streams.

@@ -149,6 +149,16 @@ Finding about_daemon(Facts& facts) {
     if (const auto& recorder = daemon->view.flight_recorder; recorder && !recorder->problem.empty()) {
         return {"daemon", FindingState::problem, "its flight recorder has stopped: " + recorder->problem};
     }
+    const view::HistoryFile& history = daemon->view.history;
+    if (history.state == view::HistoryState::stopped || !history.set_aside.empty()) {
+        return {"daemon",
+                history.state == view::HistoryState::stopped ? FindingState::problem : FindingState::note,
+                "ttmemd " + daemon->view.version + " is running as process " +
+                    std::to_string(daemon->view.pid) +
+                    (history.state == view::HistoryState::stopped
+                         ? ", but history is not kept: " + history.problem
+                         : ", and has put a damaged history aside: " + history.set_aside)};
+    }
     return {"daemon", FindingState::ok,
             "ttmemd " + daemon->view.version + " is running as process " + std::to_string(daemon->view.pid) +
                 " and tracks " + view::format_count(daemon->view.processes, "process", "processes")};

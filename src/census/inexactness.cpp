@@ -77,6 +77,8 @@ constexpr std::string_view sentence_of(Reason reason) {
             return "series are not kept: too many devices";
         case Reason::processes_missed:
             return "processes ended before they could be read";
+        case Reason::history_not_kept:
+            return "history on disk: {}";
         case Reason::stock_region:
         case Reason::claimed:
         case Reason::other:

@@ -72,6 +72,7 @@ enum class Reason : uint8_t {
     post_mortems_not_kept,
     series_not_kept,
     processes_missed,
+    history_not_kept,
     // From a daemon that is newer than this program. Its message contains the sentence.
     other,
 };
@@ -130,6 +131,7 @@ constexpr auto enum_names(Reason /*of*/) {
         "post_mortems_not_kept",
         "series_not_kept",
         "processes_missed",
+        "history_not_kept",
         "other",
     });
 }

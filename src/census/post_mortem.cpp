@@ -85,21 +85,6 @@ void take_off(uint64_t& age_ns, uint64_t since_death_ns) {
     age_ns = age_ns > since_death_ns ? age_ns - since_death_ns : 0;
 }
 
-void set_ending(PostMortemSummary& summary, const DeadProcess& dead) {
-    summary.ending = dead.ending;
-    const auto status = dead.handle ? base::exit_status(*dead.handle) : std::nullopt;
-    if (dead.ending != Ending::not_known || !status) {
-        return;
-    }
-    if (WIFSIGNALED(*status)) {
-        summary.ending = Ending::signal;
-        summary.signal = WTERMSIG(*status);
-    } else if (WIFEXITED(*status)) {
-        summary.ending = Ending::exit;
-        summary.exit_code = WEXITSTATUS(*status);
-    }
-}
-
 // Returns the summary, and adds the reasons for which it is not exact.
 PostMortemSummary summary_of(const DeadProcess& dead, const Census& census,
                              std::vector<Inexactness>& inexact) {
@@ -125,6 +110,21 @@ PostMortemSummary summary_of(const DeadProcess& dead, const Census& census,
 }
 
 }  // namespace
+
+void set_ending(PostMortemSummary& summary, const DeadProcess& dead) {
+    summary.ending = dead.ending;
+    const auto status = dead.handle ? base::exit_status(*dead.handle) : std::nullopt;
+    if (dead.ending != Ending::not_known || !status) {
+        return;
+    }
+    if (WIFSIGNALED(*status)) {
+        summary.ending = Ending::signal;
+        summary.signal = WTERMSIG(*status);
+    } else if (WIFEXITED(*status)) {
+        summary.ending = Ending::exit;
+        summary.exit_code = WEXITSTATUS(*status);
+    }
+}
 
 PostMortemSummary summarise(const DeadProcess& dead, const SharedDeviceIds& ids,
                             std::vector<Inexactness>* inexact) {

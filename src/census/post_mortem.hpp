@@ -86,6 +86,9 @@ struct PostMortem {
     bool operator==(const PostMortem&) const = default;
 };
 
+// Sets how it ended, as far as the kernel says so now.
+void set_ending(PostMortemSummary& summary, const DeadProcess& dead);
+
 // The maximum length of each list; 0: all.
 struct PostMortemLimits {
     uint64_t names = 20;

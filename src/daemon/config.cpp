@@ -20,6 +20,8 @@ public:
                 read_post_mortems(*node.as_table());
             } else if (key == "record" && node.is_table()) {
                 read_record(*node.as_table());
+            } else if (key == "history" && node.is_table()) {
+                read_history(*node.as_table());
             } else {
                 read_value(std::string(key.str()), node);
             }
@@ -52,7 +54,7 @@ private:
             fail(node, "unknown option '" + key +
                            "' (valid: runtime_dir, listen, token_file, classic_wire, log_events, quiet, "
                            "post_mortems.number, post_mortems.bytes, record.folder, record.hours, "
-                           "record.bytes)");
+                           "record.bytes, history.bytes, history.days)");
         }
     }
 
@@ -92,6 +94,23 @@ private:
             if (number < 1) {
                 fail(node, "'" + name + "': must be 1 or greater");
             }
+        }
+    }
+
+    void read_history(const toml::table& table) {
+        for (const auto& [key, node] : table) {
+            const std::string name = "history." + std::string(key.str());
+            int64_t number = 0;
+            assign(name, node, number);
+            if (key == "bytes") {
+                options_.history.bytes = static_cast<uint64_t>(number);
+            } else if (key == "days") {
+                options_.history.days = static_cast<uint64_t>(number);
+            } else {
+                fail(node, "unknown option '" + name + "' (valid: bytes, days)");
+            }
+            check(node, number < 0 ? base::error(Error::Code::refused, "'" + name + "': must be 0 or greater")
+                                   : check_history(options_.history));
         }
     }
 

@@ -22,6 +22,7 @@
 #include "daemon/api/api.hpp"
 #include "daemon/budgets.hpp"
 #include "daemon/classic/wire.hpp"
+#include "daemon/database/history_keeper.hpp"
 #include "daemon/fair_workers.hpp"
 #include "daemon/http/server.hpp"
 #include "daemon/notify.hpp"
@@ -80,7 +81,11 @@ public:
           post_mortems_(options.post_mortems),
           cards_(state_directory(directory_.path(), is_runtime_chosen(options)), {},
                  [this](const std::string& note) { event_log_.write_note(note); }),
-          history_thread_(history_executor_.get_executor(), history_, process_table_, event_log_),
+          kept_({state_directory(directory_.path(), is_runtime_chosen(options)), options.history,
+                 TTMEM_VERSION},
+                process_table_, post_mortems_,
+                [this](const std::string& note) { event_log_.write_note(note); }),
+          history_thread_(history_executor_.get_executor(), history_, process_table_, event_log_, kept_),
           attacher_(loop_, scanner_.get_executor(), process_table_, budgets_, callbacks()),
           classic_wire_({loop_, workers_, *budgets_, process_table_, log_writer_, refusals_,
                          [this](sources::segments::AttachedSegment attached) {
@@ -93,7 +98,7 @@ public:
                          !options.quiet}),
           api_({loop_,
                 post_task(),
-                {process_table_, history_, post_mortems_, cards_,
+                {process_table_, history_, post_mortems_, cards_, kept_,
                  [this](view::SelfView& self) { describe(self); }},
                 recordings_,
                 std::move(rules),
@@ -123,6 +128,7 @@ public:
         host_poller_.start();
         card_keeper_.start();
         flight_recorder_.start();
+        kept_.start();
         history_thread_.start();
         attacher_.start();
         log_line("ttmemd " TTMEM_VERSION " is ready in " + directory_.path().string() + where_);
@@ -187,6 +193,7 @@ private:
                 process.state = census::ProcessState::dead;
                 card_keeper_.process_ended(process);
                 post_mortems_.add({std::move(process), view::read_here().time_ns, ending, std::move(handle)});
+                kept_.wake();
                 history_thread_.process_ended(member.number);
             },
             [this](User user, uint32_t pid, const std::string& why) {
@@ -256,6 +263,7 @@ private:
         scanner_.join();
         history_thread_.stop();
         history_executor_.join();
+        kept_.stop();
         log_line("ttmemd has ended");
     }
 
@@ -313,6 +321,7 @@ private:
                                     [this](const std::string& note) { event_log_.write_note(note); }};
     RecordingStreams recordings_{process_table_, budgets_};
     history::EventHistory history_{process_table_.device_ids()};
+    HistoryKeeper kept_;
     HistoryThread history_thread_;
     Attacher attacher_;
     ClassicWire classic_wire_;

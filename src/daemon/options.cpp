@@ -185,6 +185,12 @@ ParsedOptions parse_options(int argument_count, char** arguments) {
     app.add_option("--record-bytes", record_bytes, "drop the oldest beyond this size [1GiB]")
         ->type_name("SIZE")
         ->transform(CLI::AsSizeValue(false));
+    std::optional<uint64_t> history_bytes;
+    std::optional<uint64_t> history_days;
+    app.add_option("--history-bytes", history_bytes,
+                   "size of the history that is kept on disk, through restarts; 0 keeps none [268435456]")
+        ->type_name("BYTES");
+    app.add_option("--history-days", history_days, "age up to which it is kept [30]")->type_name("DAYS");
     app.add_flag("-q,--quiet", quiet, "write nothing to standard output");
     try {
         app.parse(argument_count, arguments);
@@ -215,6 +221,11 @@ ParsedOptions parse_options(int argument_count, char** arguments) {
     options.flight.limits.hours = record_hours.value_or(options.flight.limits.hours);
     options.flight.limits.bytes = record_bytes.value_or(options.flight.limits.bytes);
     if (const auto checked = check_flight(options.flight); !checked) {
+        return refusal(checked.error().text);
+    }
+    options.history.bytes = history_bytes.value_or(options.history.bytes);
+    options.history.days = history_days.value_or(options.history.days);
+    if (const auto checked = check_history(options.history); !checked) {
         return refusal(checked.error().text);
     }
     if (!listen.empty()) {

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "base/error.hpp"
+#include "daemon/database/history_database.hpp"
 #include "daemon/log/event_log.hpp"
 #include "daemon/record/flight_settings.hpp"
 #include "daemon/watch/post_mortems.hpp"
@@ -36,6 +37,7 @@ struct DaemonOptions {
     bool quiet = false;
     PostMortemCapacity post_mortems;
     FlightSettings flight;
+    HistoryLimits history;
 };
 
 // Sets options from a TOML text. Errors name the line, and the file as `name`.

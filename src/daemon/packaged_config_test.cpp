@@ -51,6 +51,8 @@ TEST(PackagedConfig, ShowsTheDefaultOfEachOption) {
     EXPECT_EQ(read.flight.limits.bytes, standard.flight.limits.bytes);
     EXPECT_EQ(read.post_mortems.number, standard.post_mortems.number);
     EXPECT_EQ(read.post_mortems.bytes, standard.post_mortems.bytes);
+    EXPECT_EQ(read.history.bytes, standard.history.bytes);
+    EXPECT_EQ(read.history.days, standard.history.days);
 }
 
 TEST(PackagedConfig, ListsEveryOption) {

@@ -30,6 +30,19 @@ public:
     std::vector<SeriesKey> keys() const;
     std::vector<Sample> since(const SeriesKey& key, uint64_t time_ns) const;
 
+    struct LastValue {
+        uint64_t used = 0;
+        std::optional<uint64_t> asic_id;
+        std::optional<uint32_t> charged_to;  // a uid; absent: nobody
+    };
+    // Calls take(key, LastValue) for each series.
+    template <class Take>
+    void for_each_last(Take take) const {
+        for (const auto& [key, kept] : series_) {
+            take(key, LastValue{kept.series.last_value(), kept.asic_id, kept.charged_to});
+        }
+    }
+
     // The number of series that were removed for others, or of which the last sample found no room.
     uint64_t dropped() const { return removed_ + refused_; }
 

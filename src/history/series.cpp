@@ -38,4 +38,19 @@ std::vector<Sample> Series::since(uint64_t time_ns) const {
     return result;
 }
 
+void keep_highest(std::vector<Sample>& samples, uint64_t period_ns) {
+    if (period_ns == 0) {
+        return;
+    }
+    size_t kept = 0;
+    for (const Sample& sample : samples) {
+        if (kept == 0 || samples[kept - 1].time_ns / period_ns != sample.time_ns / period_ns) {
+            samples[kept++] = sample;
+        } else if (sample.value > samples[kept - 1].value) {
+            samples[kept - 1] = sample;
+        }
+    }
+    samples.resize(kept);
+}
+
 }  // namespace ttmem::history

@@ -30,9 +30,15 @@ public:
     // Samples at or after a time, the oldest first.
     std::vector<Sample> since(uint64_t time_ns) const;
 
+    // 0 without samples.
+    uint64_t last_value() const { return seconds_.empty() ? 0 : seconds_.back().value; }
+
 private:
     std::deque<Sample> minutes_;
     std::deque<Sample> seconds_;
 };
+
+// Keeps the highest sample of each period; with 0, all.
+void keep_highest(std::vector<Sample>& samples, uint64_t period_ns);
 
 }  // namespace ttmem::history

@@ -41,7 +41,7 @@ class EmptyHost(TestCase):
             done = self.ttmem(*words)
             self.assertRegex(done.stdout + done.stderr, "no tracked process|no devices yet", words)
         self.assertIn("no post-mortem", self.output_of("post-mortem"))
-        self.assertEqual(self.output_of("history"), "No memory has been in use since the daemon started.\n")
+        self.assertEqual(self.output_of("history"), "No memory was in use in this time, as far as the daemon knows.\n")
         self.assertEqual(self.output_of("events"), "No events since the daemon started.\n")
         self.assertRegex(self.output_of("self"), r"^ttmemd \d")
 

@@ -23,7 +23,7 @@ DOCUMENTS = {"status, ps, monitor": [("status", "one_device"), ("status", "with_
              "fit": [("fit", "fits"), ("fit", "refused"), ("fit", "undecided")],
              "peak": [("peak", "two"), ("peak", "records_lost")],
              "why": [("why", "some"), ("why_cards", "cards"), ("failures", "several")],
-             "post-mortem": [("post_mortems", "several"), ("post_mortem", "python3")], "history": [("history", "some")],
+             "post-mortem": [("post_mortems", "several"), ("post_mortem", "python3")], "history": [("history", "some"), ("history_past", "past")],
              "events": [("events", "some")], "self": [("self", "some")]}
 
 

@@ -116,7 +116,7 @@ class Start(TestCase):
         self.assertIn("can't read the configuration", self.refused("--config", "/")[1])
 
     def test_the_command_line_overrides_the_configuration(self):
-        path = self.write("ttmemd.toml", 'listen = "0.0.0.0:1"\nquiet = true\n[post_mortems]\nnumber = 1\n')
+        path = self.write("ttmemd.toml", 'listen = "0.0.0.0:1"\nquiet = true\n[post_mortems]\nnumber = 1\n[history]\nbytes = 0\n')
         daemon = self.daemon("--config", path)
         for _ in range(2):
             client = self.tracked_process("allocate(open_set([device(0xe1)]), DRAM, 1048640, 1000, 12288)")

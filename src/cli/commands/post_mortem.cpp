@@ -56,7 +56,8 @@ void add_post_mortem(CLI::App& app, Action& chosen) {
                                    declare_post_mortem_options, show_post_mortems)
         ->footer(
             "Needs a running daemon (ttmemd). It keeps the last ledger of each process that\n"
-            "died while it was running.\n\n"
+            "died while it was running, and on disk, through restarts, its sums and the 20\n"
+            "largest names and allocations.\n\n"
             "Examples:\n  ttmem post-mortem\n  ttmem post-mortem 4711 --json | jq '.post_mortem.by_name[0]'");
 }
 

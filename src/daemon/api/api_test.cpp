@@ -65,11 +65,11 @@ struct ApiTest : testing::Test {
         EXPECT_EQ(pipe(log_pipe), 0);
         output.emplace(log_pipe[1]);
         event_log.emplace(*output, EventLogLevel::off);
-        history_thread.emplace(thread.get_executor(), history, process_table, *event_log);
+        history_thread.emplace(thread.get_executor(), history, process_table, *event_log, kept);
         api.emplace(ApiDependencies{
             loop,
             [this](User, FairWorkers::Task task) { boost::asio::post(loop, std::move(task)); },
-            {process_table, history, post_mortems, cards, [](view::SelfView&) {}},
+            {process_table, history, post_mortems, cards, kept, [](view::SelfView&) {}},
             recordings,
             AccessRules{},
             "1.2.3",
@@ -119,6 +119,7 @@ struct ApiTest : testing::Test {
     ProcessTable process_table;
     PostMortems post_mortems;
     CardStore cards{{}, {}};
+    HistoryKeeper kept{{{}, {.bytes = 0}, ""}, process_table, post_mortems, {}};
     boost::asio::io_context loop;
     boost::asio::thread_pool thread{1};
     history::EventHistory history{process_table.device_ids()};

@@ -56,6 +56,7 @@ base::Expected<view::HistoryView> DaemonHost::history(const view::HistoryQuery& 
     view::HistoryView view{origin(), list_series(dependencies_.history, query)};
     view.dropped =
         dependencies_.history.read_samples([](const history::Samples& samples) { return samples.dropped(); });
+    add_kept_series(query, view);
     return view;
 }
 
@@ -65,6 +66,7 @@ base::Expected<view::SelfView> DaemonHost::self() const {
     self.processes = dependencies_.process_table.size();
     self.post_mortems = dependencies_.post_mortems.size();
     describe(dependencies_.history, self);
+    self.history = dependencies_.kept.status();
     dependencies_.describe_self(self);
     return self;
 }

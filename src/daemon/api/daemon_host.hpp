@@ -7,6 +7,7 @@
 
 #include "daemon/api/permissions.hpp"
 #include "daemon/budgets.hpp"
+#include "daemon/database/history_keeper.hpp"
 #include "daemon/watch/card_store.hpp"
 #include "daemon/watch/post_mortems.hpp"
 #include "daemon/watch/process_table.hpp"
@@ -20,6 +21,7 @@ struct HostDependencies {
     history::EventHistory& history;
     const PostMortems& post_mortems;
     const CardStore& cards;
+    const HistoryKeeper& kept;
     std::function<void(view::SelfView&)> describe_self;  // what only the program knows; called on a worker
 };
 
@@ -40,12 +42,20 @@ public:
     base::Expected<view::EventsView> events(const view::EventQuery& query) const override;
     base::Expected<view::HistoryView> history(const view::HistoryQuery& query) const override;
     base::Expected<view::SelfView> self() const override;
+    view::KeptPast past(uint64_t since) const override;
+    view::PastDeaths past_deaths(const view::PostMortemListQuery& query) const override;
+    base::Expected<std::optional<census::PostMortem>> past_death(uint32_t pid) const override;
+    base::Expected<view::ProcessHistoryView> process_history(
+        const view::ProcessHistoryQuery& query) const override;
     view::KeptCards kept_cards(uint64_t limit, uint64_t most_blocks) const override;
     const history::NameSamples* name_samples() const override {
         return &dependencies_.history.name_samples();
     }
 
 private:
+    // Adds what is on disk from before the samples in memory.
+    void add_kept_series(const view::HistoryQuery& query, view::HistoryView& view) const;
+
     const HostDependencies& dependencies_;
     Permissions permissions_;
 };

@@ -100,6 +100,15 @@ void add_self(Families& families, const view::SelfView& self) {
                static_cast<double>(self.memory_bytes));
     add_single(families, gauge("ttmem_daemon_uptime_seconds", "Time since ttmemd started."),
                static_cast<double>(self.uptime_ns) / kNanosecondsPerSecond);
+    add_single(
+        families,
+        gauge("ttmem_history_kept", "1: ttmemd writes history to its disk; 0: it can't, or is not to."),
+        self.history.state == view::HistoryState::kept ? 1 : 0);
+    add_single(families,
+               gauge("ttmem_history_bytes", "The file in which ttmemd keeps history, with its log."),
+               static_cast<double>(self.history.bytes));
+    add_single(families, counter("ttmem_history_samples_lost_total", "Samples that ttmemd could not write."),
+               static_cast<double>(self.history.lost));
     Family build = gauge("ttmem_build_info", "1, with the version of ttmemd.");
     add(build, {{"version", self.version}}, 1);
     families.push_back(std::move(build));

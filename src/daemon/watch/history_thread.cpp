@@ -30,11 +30,12 @@ bool has_logged_name(RecordType type) {
 }  // namespace
 
 HistoryThread::HistoryThread(boost::asio::any_io_executor thread, history::EventHistory& history,
-                             const ProcessTable& process_table, EventLog& event_log)
+                             const ProcessTable& process_table, EventLog& event_log, HistoryKeeper& kept)
     : thread_(std::move(thread)),
       history_(history),
       process_table_(process_table),
       event_log_(event_log),
+      kept_(kept),
       timer_(thread_) {}
 
 void HistoryThread::start() {
@@ -131,6 +132,10 @@ void HistoryThread::sample() {
     const uint64_t time = base::realtime_ns();
     const census::Figures figures = census::compute_figures(census, census::Depth::pools);
     history_.add_sample(now, time, figures);
+    history_.read_samples([&](const history::Samples& samples) {
+        kept_.add_sample(census, figures, samples);
+        return 0;
+    });
     history_.name_samples().add(time, census.processes);
     event_log_.write_statistics(figures, now);
     next_sample_ns_ = now + kSecond;

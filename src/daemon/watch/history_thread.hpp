@@ -8,6 +8,7 @@
 #include <boost/asio/steady_timer.hpp>
 #include <cstdint>
 
+#include "daemon/database/history_keeper.hpp"
 #include "daemon/log/event_log.hpp"
 #include "daemon/watch/process_table.hpp"
 #include "history/event_history.hpp"
@@ -18,7 +19,7 @@ class HistoryThread {
 public:
     // `thread` runs one call at a time. All work is done there.
     HistoryThread(boost::asio::any_io_executor thread, history::EventHistory& history,
-                  const ProcessTable& process_table, EventLog& event_log);
+                  const ProcessTable& process_table, EventLog& event_log, HistoryKeeper& kept);
 
     void start();
 
@@ -40,6 +41,7 @@ private:
     history::EventHistory& history_;
     const ProcessTable& process_table_;
     EventLog& event_log_;
+    HistoryKeeper& kept_;
     boost::asio::steady_timer timer_;
     bool stopping_ = false;
     uint64_t written_ = 0;  // sequence number of the newest record in the event log

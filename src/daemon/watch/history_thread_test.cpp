@@ -39,7 +39,7 @@ struct HistoryThreadTest : testing::Test {
         EXPECT_EQ(pipe(log_pipe), 0);
         output.emplace(log_pipe[1]);
         event_log.emplace(*output, EventLogLevel::all);
-        history_thread.emplace(thread.get_executor(), history, process_table, *event_log);
+        history_thread.emplace(thread.get_executor(), history, process_table, *event_log, kept);
         segment.add_device(census::small_chip(0x10, 0));
         segment.add_device(census::small_chip(0x20, 1));
         mesh = segment.add_set(3);
@@ -113,6 +113,8 @@ struct HistoryThreadTest : testing::Test {
     ProcessTable process_table;
     boost::asio::thread_pool thread{1};
     history::EventHistory history{process_table.device_ids()};
+    PostMortems post_mortems;
+    HistoryKeeper kept{{{}, {.bytes = 0}, ""}, process_table, post_mortems, {}};
     std::optional<HistoryThread> history_thread;
 };
 

@@ -13,6 +13,7 @@
 #include "census/kind.hpp"
 #include "history/series.hpp"
 #include "view/model/origin.hpp"
+#include "view/model/past.hpp"
 #include "view/questions/host.hpp"
 #include "view/questions/question.hpp"
 
@@ -22,6 +23,7 @@ struct HistoryQuery {
     census::DeviceIdSet device = {};
     census::KindSet kind = {};
     uint64_t since = 0;  // ns since the epoch
+    uint64_t step = 0;   // seconds; 0: all samples
 
     bool operator==(const HistoryQuery&) const = default;
 };
@@ -40,6 +42,11 @@ struct HistoryView {
     uint64_t dropped = 0;  // series that are not kept: too many devices
     std::vector<census::Inexactness> inexact =
         {};  // of the figures that are sampled now, and what is not kept
+    // Of the time since `since`. Empty where nothing is kept on disk.
+    std::vector<Downtime> downtimes = {};
+    std::vector<PastMoment> moments = {};  // the oldest first
+    uint64_t moments_left_out = 0;
+    uint64_t hidden_moments = 0;
 
     bool is_exact() const { return inexact.empty(); }
     bool operator==(const HistoryView&) const = default;
@@ -52,7 +59,7 @@ struct History {
     static constexpr const char* kCommand = "history";
     static constexpr const char* kPath = "/v1/history";
     static constexpr const char* kSummary =
-        "used bytes over time: every second for an hour, then the highest of each minute for a day";
+        "used bytes over time, also from before the daemon started, and what happened to processes";
     static constexpr Permission kPermission = Permission::totals;
     static base::Expected<View> answer(const Host& host, const Query& query);
     static base::Expected<std::function<std::string()>> pieces(const std::shared_ptr<const Host>& host,

@@ -13,6 +13,7 @@
 #include "census/selection.hpp"
 #include "view/questions/events.hpp"
 #include "view/questions/history.hpp"
+#include "view/questions/process_history.hpp"
 #include "view/questions/self.hpp"
 
 namespace ttmem::view {
@@ -115,6 +116,10 @@ tl::unexpected<Error> needs_daemon() {
 }
 
 base::Expected<DeadProcesses> Host::dead_processes() const { return needs_daemon(); }
+
+base::Expected<ProcessHistoryView> Host::process_history(const ProcessHistoryQuery& /*query*/) const {
+    return needs_daemon();
+}
 base::Expected<EventsView> Host::events(const EventQuery& /*query*/) const { return needs_daemon(); }
 base::Expected<HistoryView> Host::history(const HistoryQuery& /*query*/) const { return needs_daemon(); }
 base::Expected<SelfView> Host::self() const { return needs_daemon(); }

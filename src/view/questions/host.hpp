@@ -15,6 +15,7 @@
 #include "view/model/hidden.hpp"
 #include "view/model/kept_card.hpp"
 #include "view/model/origin.hpp"
+#include "view/model/past.hpp"
 
 namespace ttmem::history {
 class NameSamples;
@@ -26,6 +27,9 @@ struct EventQuery;
 struct EventsView;
 struct HistoryQuery;
 struct HistoryView;
+struct PostMortemListQuery;
+struct ProcessHistoryQuery;
+struct ProcessHistoryView;
 struct SelfView;
 
 // What a list of details is made of.
@@ -52,6 +56,14 @@ struct DeadProcesses {
     uint64_t dropped = 0;                           // older ones that are no longer kept
     std::vector<census::Identity> hidden = {};      // of kept ones that the asker may not see
     uint64_t missed = 0;                            // processes that ended before they could be read
+};
+
+// Processes that died, from the disk of a daemon: those that `dead_processes()` does not have.
+struct PastDeaths {
+    std::vector<census::PostMortemSummary> newest_first;  // that the asker may see and the query selects
+    uint64_t total = 0;                                   // of them
+    uint64_t hidden = 0;                                  // that the asker may not see
+    uint64_t since_start = 0;                             // of all, those that died since the daemon started
 };
 
 // The answer to a question about a process that is not for the asker.
@@ -85,6 +97,13 @@ public:
     virtual base::Expected<SelfView> self() const;
     // Cards of processes that have ended, at most `limit`, with at most `most_blocks` blocks together. None without a daemon.
     virtual KeptCards kept_cards(uint64_t /*limit*/, uint64_t /*most_blocks*/) const { return {}; }
+    // What a daemon keeps on disk. Nothing without one.
+    virtual KeptPast past(uint64_t /*since*/) const { return {}; }
+    virtual PastDeaths past_deaths(const PostMortemListQuery& /*query*/) const { return {}; }
+    virtual base::Expected<std::optional<census::PostMortem>> past_death(uint32_t /*pid*/) const {
+        return std::nullopt;
+    }
+    virtual base::Expected<ProcessHistoryView> process_history(const ProcessHistoryQuery& query) const;
     // Null without a daemon. Lives as long as the host.
     virtual const history::NameSamples* name_samples() const { return nullptr; }
 };

@@ -42,6 +42,18 @@ void fields(auto& io, Like<PostMortemView> auto& view) {
 template struct UrlForm<PostMortemQuery>;
 template struct JsonForm<PostMortemView>;
 
+namespace {
+
+// At most `limit` rows; with 0, all.
+template <class Row>
+void keep_first(std::vector<Row>& rows, uint64_t limit) {
+    if (limit != 0 && rows.size() > limit) {
+        rows.erase(rows.begin() + static_cast<ptrdiff_t>(limit), rows.end());
+    }
+}
+
+}  // namespace
+
 base::Expected<PostMortemView> SinglePostMortem::answer(const Host& host, const PostMortemQuery& query) {
     const auto dead = host.dead_processes();
     if (!dead) {
@@ -57,6 +69,17 @@ base::Expected<PostMortemView> SinglePostMortem::answer(const Host& host, const 
         if (one.pid == query.pid) {
             return not_for_asker(one);
         }
+    }
+    auto past = host.past_death(query.pid);
+    if (!past) {
+        return tl::unexpected(std::move(past.error()));
+    }
+    if (*past) {
+        PostMortemView view{host.origin(), std::move(**past)};
+        keep_first(view.post_mortem.by_name, query.limit);
+        keep_first(view.post_mortem.largest, query.limit);
+        keep_first(view.post_mortem.failures, query.limit);
+        return view;
     }
     return base::error(base::Error::Code::gone, "no post-mortem of a process " + std::to_string(query.pid) +
                                                     " ('ttmem post-mortem' lists them)");

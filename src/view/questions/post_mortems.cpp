@@ -38,17 +38,10 @@ base::Expected<PostMortemListView> PostMortemList::answer(const Host& host,
     }
     PostMortemListView view;
     view.origin = host.origin();
-    view.dropped = dead->dropped;
     view.hidden_post_mortems = dead->hidden.size();
     view.processes_missed = dead->missed;
     if (dead->missed != 0) {
         view.inexact.push_back({0, census::Reason::processes_missed, dead->missed});
-    }
-    if (dead->dropped != 0) {
-        view.inexact.push_back({0, census::Reason::post_mortems_not_kept, dead->dropped});
-    }
-    if (!dead->hidden.empty()) {
-        view.inexact.push_back({0, census::Reason::post_mortems_hidden, dead->hidden.size()});
     }
     const census::SharedDeviceIds ids = host.census().device_ids;
     for (const census::DeadProcess& one : dead->newest_first) {
@@ -66,6 +59,28 @@ base::Expected<PostMortemListView> PostMortemList::answer(const Host& host,
             view.inexact.insert(view.inexact.end(), inexact.begin(), inexact.end());
             view.post_mortems.push_back(std::move(summary));
         }
+    }
+    PastDeaths past = host.past_deaths(query);
+    view.total += past.total;
+    view.hidden_post_mortems += past.hidden;
+    for (census::PostMortemSummary& summary : past.newest_first) {
+        view.post_mortems.push_back(std::move(summary));
+    }
+    std::stable_sort(view.post_mortems.begin(), view.post_mortems.end(),
+                     [](const auto& a, const auto& b) { return a.died_ns > b.died_ns; });
+    if (query.limit != 0 && view.post_mortems.size() > query.limit) {
+        view.post_mortems.resize(query.limit);
+    }
+    // What the memory has dropped may be on disk.
+    view.dropped = dead->dropped - std::min(dead->dropped, past.since_start);
+    if (view.dropped != 0) {
+        view.inexact.push_back({0, census::Reason::post_mortems_not_kept, view.dropped});
+    }
+    if (view.hidden_post_mortems != 0) {
+        view.inexact.push_back({0, census::Reason::post_mortems_hidden, view.hidden_post_mortems});
+    }
+    if (const KeptPast now = host.past(UINT64_MAX); !now.problem.empty()) {
+        view.inexact.push_back({0, census::Reason::history_not_kept, now.lost, now.problem});
     }
     return view;
 }

@@ -41,7 +41,7 @@ struct PostMortemList {
     static constexpr const char* kName = "post-mortems";
     static constexpr const char* kCommand = "post-mortem";
     static constexpr const char* kPath = "/v1/post-mortems";
-    static constexpr const char* kSummary = "processes that died while the daemon ran, the last first";
+    static constexpr const char* kSummary = "processes that died while a daemon ran, the last first";
     static constexpr Permission kPermission = Permission::details;
     static base::Expected<View> answer(const Host& host, const Query& query);
 };

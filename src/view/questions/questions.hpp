@@ -19,6 +19,7 @@
 #include "view/questions/peak.hpp"
 #include "view/questions/post_mortem.hpp"
 #include "view/questions/post_mortems.hpp"
+#include "view/questions/process_history.hpp"
 #include "view/questions/processes.hpp"
 #include "view/questions/programs.hpp"
 #include "view/questions/self.hpp"
@@ -28,6 +29,6 @@ namespace ttmem::view {
 
 using Questions = QuestionList<Status, Processes, Allocations, Groups, Growth, Inventory, Leaks, Advice,
                                PeakContents, MarkList, Programs, Map, FitCheck, Cores, Failures,
-                               PostMortemList, SinglePostMortem, History, Events, Self>;
+                               PostMortemList, SinglePostMortem, History, ProcessHistory, Events, Self>;
 
 }  // namespace ttmem::view

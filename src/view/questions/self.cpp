@@ -28,6 +28,21 @@ void fields(auto& io, Like<FlightRecorderView> auto& recorder) {
     io("events_lost", recorder.events_lost, "events that were overwritten before it read them");
 }
 
+void fields(auto& io, Like<HistoryFile> auto& file) {
+    io("state", file.state,
+       "`kept`: what happens is written; `opening`: the file is being checked; `stopped`: it can't be "
+       "written; `off`: by "
+       "the configuration");
+    io.unless_empty("path", file.path, "the file");
+    io.unless_empty("why_stopped", file.problem, "why it can't be written");
+    io("bytes", file.bytes, "of the file and its log");
+    io("most_bytes", file.most_bytes, "the limit");
+    io("oldest_ns", file.oldest_ns,
+       "when the oldest daemon started that the file knows, since the epoch; 0: not known");
+    io("lost", file.lost, "samples that could not be written since the start");
+    io.unless_empty("set_aside", file.set_aside, "where a damaged file was put since the start");
+}
+
 void fields(auto& io, Like<SelfView> auto& view) {
     head(io, view.origin);
     io("version", view.version, "version of ttmemd");
@@ -49,6 +64,7 @@ void fields(auto& io, Like<SelfView> auto& view) {
     io("processes_missed", view.processes_missed, "processes that ended before it could attach to them");
     io("failed_tasks", view.failed_tasks, "answers and other tasks that failed, such as for want of memory");
     io("flight_recorder", view.flight_recorder, "the recorder of `ttmemd --record`; null: there is none");
+    io("history", view.history, "the file in which it keeps history");
     io("budgets", view.budgets, "what users may make it hold");
 }
 

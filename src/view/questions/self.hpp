@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "view/model/origin.hpp"
+#include "view/model/past.hpp"
 #include "view/questions/host.hpp"
 #include "view/questions/question.hpp"
 
@@ -64,6 +65,7 @@ struct SelfView {
     uint64_t processes_missed = 0;  // that ended before they could be attached
     uint64_t failed_tasks = 0;
     std::optional<FlightRecorderView> flight_recorder;  // absent: there is none
+    HistoryFile history;
     std::vector<BudgetView> budgets;
 
     bool operator==(const SelfView&) const = default;

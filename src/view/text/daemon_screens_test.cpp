@@ -94,7 +94,7 @@ TEST_F(HistoryScreen, HasAChartPerDeviceAndKindThatHeldSomething) {
         << "headline, blank, two devices, the axis, blank, what a full cell is; l1 held nothing";
     EXPECT_THAT(render_plain(history_screen(some_history(), {})), HasSubstr("highest 858.3 MiB"));
     EXPECT_EQ(render_plain(history_screen(none, {})),
-              "No memory has been in use since the daemon started.\n");
+              "No memory was in use in this time, as far as the daemon knows.\n");
     expect_fits_80_columns(some_history(), history_screen);
     expect_fits_80_columns(galaxy_history(), history_screen);
 }
@@ -111,6 +111,47 @@ HistoryView late_device() {
         view.series.push_back(series);
     }
     return view;
+}
+
+TEST_F(HistoryScreen, HasTimesWithoutADaemonAndWhatHappenedToProcesses) {
+    HistoryView view = some_history();
+    const uint64_t now_ns = view.origin.time_ns;
+    constexpr uint64_t kSecond = 1'000'000'000;
+    // The first sample after a downtime says nothing about the time before it.
+    SeriesView& first = view.series.front();
+    std::erase_if(first.samples, [&](const history::Sample& sample) {
+        return sample.time_ns > now_ns - 200 * kSecond && sample.time_ns <= now_ns - 150 * kSecond;
+    });
+    view.downtimes = {{now_ns - 200 * kSecond, now_ns - 150 * kSecond}};
+    PastMoment failure;
+    failure.time_ns = now_ns - 220 * kSecond;
+    failure.pid = 4711;
+    failure.comm = "python3";
+    failure.user = "alice";
+    failure.name = "decoder.3";
+    failure.failure = census::FailureType::out_of_memory;
+    failure.kind = census::Kind::l1;
+    failure.requested = 12'582'912;
+    failure.card = 1;
+    PastMoment mark = failure;
+    mark.type = PastMomentType::mark;
+    mark.name = "step 2";
+    PastMoment death = failure;
+    death.type = PastMomentType::death;
+    death.time_ns = now_ns - 210 * kSecond;
+    death.ending = census::Ending::signal;
+    view.moments = {failure, mark, death};
+    view.moments_left_out = 4;
+    view.hidden_moments = 2;
+    view.inexact.push_back({0, census::Reason::history_not_kept, 12, "/x/history.db: the disk is full"});
+    GoldenFile golden(golden_path("history_past"));
+    add_sizes_and_json(golden, "past", view, history_screen);
+    expect_fits_80_columns(view, history_screen);
+
+    ProcessHistoryView process{view.origin, 4711};
+    process.series = {{now_ns - 600 * kSecond, "python3", 1000, "alice", census::Kind::dram, first.samples}};
+    golden.add("process", process_history_text(process, {}));
+    golden.add("no such process", process_history_text({view.origin, 1}, {}));
 }
 
 TEST_F(HistoryScreen, RowsShareOneAxisWithTimes) {
@@ -177,6 +218,8 @@ TEST(SelfScreen, HasALineAboutTheFlightRecorderOnlyIfThereIsOne) {
 
 TEST(SelfScreen, HasALineAboutRefusalsAndFailuresOnlyWhereThereAreAny) {
     SelfView view = some_self();
+    view.history = {HistoryState::kept, "/var/lib/ttmem/history/history.db", "", 52'428'800,
+                    268'435'456,        1'799'000'000'000'000'000,           0,  ""};
     view.budgets = {{"processes", 5, 5, 1024, 4096, 0}, {"api_connections", 3, 3, 64, 256, 0}};
     EXPECT_THAT(render_plain(self_text(view, {})), testing::Not(HasSubstr("refused")));
     view.budgets[1].refused = 7;

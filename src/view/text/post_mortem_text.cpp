@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <csignal>
 #include <cstring>
+#include <iterator>
 #include <string>
 #include <utility>
 #include <vector>
@@ -160,6 +161,18 @@ Text post_mortem_table(const std::vector<EqualPostMortems>& post_mortems, uint64
     return table.text(style);
 }
 
+namespace {
+
+// Why earlier ones may be missing.
+Text not_kept_text(const PostMortemListView& view) {
+    std::vector<census::Inexactness> reasons;
+    std::copy_if(view.inexact.begin(), view.inexact.end(), std::back_inserter(reasons),
+                 [](const auto& each) { return each.reason == census::Reason::history_not_kept; });
+    return inexact_text(reasons);
+}
+
+}  // namespace
+
 Text post_mortems_text(const PostMortemListView& view, const Style& style) {
     Text text;
     text.add(host_line(view.origin, view.post_mortems.empty() ? "no post-mortem"
@@ -171,7 +184,9 @@ Text post_mortems_text(const PostMortemListView& view, const Style& style) {
                      ? Text("No tracked process has died while the daemon was running. When one does, this\n"
                             "list shows what it held.\n")
                      : Text("None of your tracked processes has died while the daemon was running.\n"));
-        return text.add(missed_text(view.processes_missed)).add(hidden_below(hidden_line(view)));
+        return text.add(missed_text(view.processes_missed))
+            .add(hidden_below(hidden_line(view)))
+            .add(not_kept_text(view));
     }
     std::vector<const PostMortemSummary*> all;
     for (const PostMortemSummary& one : view.post_mortems) {
@@ -190,7 +205,7 @@ Text post_mortems_text(const PostMortemListView& view, const Style& style) {
         Text("\nSUM: used bytes at death, over all devices of a process. LIVE: allocations.\n"
              "ALIKE: the number of processes with equal rows. ENDING: not known until the\n"
              "parent has waited for it. 'ttmem post-mortem PID' shows one process in detail.\n"));
-    return text.add(hidden_below(hidden_line(view)));
+    return text.add(hidden_below(hidden_line(view))).add(not_kept_text(view));
 }
 
 Text post_mortem_text(const PostMortemView& view, const Style& style) {

@@ -84,6 +84,7 @@ Text history_text(const HistoryView& view, const std::vector<census::DeviceFigur
                   const Style& style, HistoryScale scale = HistoryScale::capacity);
 
 // What ttmemd itself costs.
+Text process_history_text(const ProcessHistoryView& view, const Style& style);
 Text self_text(const SelfView& view, const Style& style);
 
 // The report of 'ttmem run'.

@@ -42,6 +42,30 @@ std::string recorder_text(const FlightRecorderView& recorder, const Style& style
                        format_count(recorder.events, "event", "events"), recorder.events_lost);
 }
 
+std::string kept_text(const HistoryFile& file, const Style& style) {
+    std::string text;
+    switch (file.state) {
+        case HistoryState::off:
+            return "not kept on disk, by the configuration";
+        case HistoryState::opening:
+            return "the file is being checked";
+        case HistoryState::stopped:
+            text = "not kept: " + file.problem;
+            break;
+        case HistoryState::kept:
+            text = fmt::format("{} of {} on disk", format_bytes(file.bytes, style.bytes),
+                               format_bytes(file.most_bytes, style.bytes));
+            break;
+    }
+    if (file.lost != 0) {
+        text += fmt::format(", {} lost", format_count(file.lost, "sample", "samples"));
+    }
+    if (!file.set_aside.empty()) {
+        text += "; a damaged file is now " + file.set_aside;
+    }
+    return text;
+}
+
 }  // namespace
 
 Text self_text(const SelfView& view, const Style& style) {
@@ -66,6 +90,7 @@ Text self_text(const SelfView& view, const Style& style) {
     if (view.flight_recorder) {
         text.add("  recorder   " + recorder_text(*view.flight_recorder, style));
     }
+    text.add("  history    " + kept_text(view.history, style));
     if (const std::string refusals = refusals_text(view.budgets); !refusals.empty()) {
         text.add("  refused    " + refusals);
     }
