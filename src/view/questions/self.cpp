@@ -20,8 +20,8 @@ void fields(auto& io, Like<BudgetView> auto& budget) {
 void fields(auto& io, Like<FlightRecorderView> auto& recorder) {
     io("folder", recorder.folder, "where it records");
     io("is_recording", recorder.is_recording, "whether it records now");
-    io("problem", recorder.problem, "why it does not; empty: there is no problem");
-    io("failures", recorder.failures, "how often it stopped, such as at a full disk");
+    io("stop_reason", recorder.problem, "why it does not; empty: there is no problem");
+    io("stop_count", recorder.failures, "how often it stopped, such as at a full disk");
     io("files", recorder.files, "files in its folder");
     io("bytes", recorder.bytes, "size of these files");
     io("events", recorder.events, "events that it recorded since the start");
