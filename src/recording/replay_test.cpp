@@ -65,9 +65,24 @@ protected:
         return {who, census::ProcessState::live, test::own_reader()};
     }
 
+    // Times of events are converted from the processor's counter, which a young process knows to some microseconds only. So a
+    // moment between two events keeps away from both.
+    static uint64_t moment_now() {
+        pass_a_millisecond();
+        const uint64_t now = segment::monotonic_now();
+        pass_a_millisecond();
+        return now;
+    }
+
+    static void pass_a_millisecond() {
+        const uint64_t start = segment::monotonic_now();
+        while (segment::monotonic_now() - start < 1'000'000) {
+        }
+    }
+
     static Truth truth_now() {
         const segment::Reader reader = test::own_reader();
-        return {segment::monotonic_now(), test::ledger_of(reader), test::pools_of(reader.totals())};
+        return {moment_now(), test::ledger_of(reader), test::pools_of(reader.totals())};
     }
 
     static Truth truth_of(const census::Census& census, uint64_t time_ns) {
@@ -336,7 +351,7 @@ TEST_F(RecordedWork, SetsThatAreOpenedAgainWithinABlockKeepTheirLabels) {
         const ttmem_set set = ttmem_open_set(&device, 1, ("set " + std::to_string(i)).c_str());
         ttmem_allocate(set, TTMEM_DRAM, 0x10'0000, 64, 64, 1);
         ASSERT_TRUE(recorder->follow());
-        moments.push_back(segment::monotonic_now());
+        moments.push_back(moment_now());
         ttmem_close_set(set);
         ASSERT_TRUE(recorder->follow());
     }
