@@ -460,7 +460,7 @@ TEST(Answers, EveryQuestionHasAnAddressAndOneOfItsSelector) {
     Questions::for_each([&]<class Question>() {
         addresses.insert(std::string(Question::kPath) + "?" + selector_of<Question>());
     });
-    EXPECT_THAT(addresses, SizeIs(20));
+    EXPECT_THAT(addresses, SizeIs(21));
 }
 
 template <class View>

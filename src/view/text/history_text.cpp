@@ -161,14 +161,12 @@ std::vector<HistoryRow> rows_of(const HistoryView& view, const std::vector<censu
 TimeAxis axis_of(const Origin& origin, const std::vector<HistoryRow>& rows, const Style& style) {
     TimeAxis axis{origin.time_ns, origin.time_ns, 1};
     size_t taken = 0;
+    size_t samples = 1;
     for (const HistoryRow& row : rows) {
         axis.from_ns = std::min(axis.from_ns, row.samples->front().time_ns);
         axis.to_ns = std::max(axis.to_ns, row.samples->back().time_ns);
         taken = std::max(taken, display_width(row.head) + display_width(row.tail) + 2);
-    }
-    size_t samples = 1;
-    for (const HistoryRow& row : rows) {
-        samples = std::max(samples, row.series->samples.size());
+        samples = std::max(samples, row.samples->size());
     }
     axis.columns = std::min<size_t>(style.width > taken + 10 ? style.width - taken : 10,
                                     std::max<size_t>(samples, (axis.to_ns - axis.from_ns) / kSecond + 1));
