@@ -114,7 +114,7 @@ class Dead(AttackCase):
         self.assertIn(honest.pid, [one["process"]["pid"] for one in kept])
 
     def test_a_dead_process_whose_segment_still_grows_is_dropped(self):
-        daemon = self.daemon("--quiet")
+        daemon = self.daemon("--quiet", "--history-bytes", "0")  # the disk keeps what it held
         process = self.attacker("""
             allocate(open_set([device(0x66)]), DRAM, 1048640, 1000, 12288)
             child = os.fork()

@@ -2,6 +2,7 @@
 #include "view/questions/post_mortems.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "view/json/json_document.hpp"
@@ -63,14 +64,14 @@ base::Expected<PostMortemListView> PostMortemList::answer(const Host& host,
     PastDeaths past = host.past_deaths(query);
     view.total += past.total;
     view.hidden_post_mortems += past.hidden;
-    for (census::PostMortemSummary& summary : past.newest_first) {
-        view.post_mortems.push_back(std::move(summary));
-    }
+    // Those in memory have a share per user, so they come first: many deaths of one user must not hide that of another.
+    const size_t room = query.limit == 0
+                            ? past.newest_first.size()
+                            : query.limit - std::min<uint64_t>(query.limit, view.post_mortems.size());
+    past.newest_first.resize(std::min(room, past.newest_first.size()));
+    std::move(past.newest_first.begin(), past.newest_first.end(), std::back_inserter(view.post_mortems));
     std::stable_sort(view.post_mortems.begin(), view.post_mortems.end(),
                      [](const auto& a, const auto& b) { return a.died_ns > b.died_ns; });
-    if (query.limit != 0 && view.post_mortems.size() > query.limit) {
-        view.post_mortems.resize(query.limit);
-    }
     // What the memory has dropped may be on disk.
     view.dropped = dead->dropped - std::min(dead->dropped, past.since_start);
     if (view.dropped != 0) {
