@@ -318,8 +318,14 @@ class RulesAndDashboard(MetricsCase):
             fired = set(re.findall(r"alertname: (\w+)\n\s+exp_alerts:\n\s+- ", file.read()))
         self.assertEqual(fired, alerts)
 
+    def metric_names(self, target: str) -> set[str]:
+        """Of a daemon with everything that has metrics, so with a flight recorder too."""
+        folder = tempfile.TemporaryDirectory(prefix="ttmem-flight-")
+        self.addCleanup(folder.cleanup)
+        return names_of(self.metrics(self.daemon("--record", folder.name), target))
+
     def test_rules_and_dashboard_use_existing_metrics_only(self):
-        there = names_of(self.metrics(self.daemon()))
+        there = self.metric_names("/metrics")
         with open(RULES, encoding="utf-8") as file:
             rules = re.findall(r"^\s+expr: (.*)$", file.read(), re.MULTILINE)
         variables = [one["definition"] for one in dashboard()["templating"]["list"] if "definition" in one]
@@ -330,7 +336,7 @@ class RulesAndDashboard(MetricsCase):
             self.assertEqual(names - there, set(), what)
 
     def test_the_document_lists_every_metric_and_no_other(self):
-        there = names_of(self.metrics(self.daemon(), "/metrics?processes=true"))
+        there = self.metric_names("/metrics?processes=true")
         with open(os.path.join(ROOT, "docs", "METRICS.md"), encoding="utf-8") as file:
             rows = set(re.findall(r"^\| `(ttmem_\w+)`", file.read(), re.MULTILINE))
         self.assertEqual(rows, there)
