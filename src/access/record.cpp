@@ -233,8 +233,33 @@ base::Expected<RecordedRun> record_run(const RecordSettings& settings, RunSettin
     std::set<uint32_t> ended;
     recording::ReadingPace pace;
     HostFactsRecord facts = own_facts();
+    const auto device_ids = std::make_shared<census::DeviceIds>();
+    size_t described_devices = 0;
+    // A process reports its devices one after the other, so the recording may have begun before the last one.
+    const auto describe_new_devices = [&](const census::Census& census) -> base::Expected<void> {
+        size_t devices = 0;
+        for (const census::Process& process : census.processes) {
+            const auto reported = process.ledger->devices();
+            devices += static_cast<size_t>(std::count_if(
+                reported.begin(), reported.end(), [](const auto& device) { return device.has_value(); }));
+        }
+        if (devices == described_devices) {
+            return {};
+        }
+        described_devices = devices;
+        census::Census copy = census;
+        copy.device_ids = device_ids;
+        read_driver(copy);
+        restore_numbers(copy);
+        census::number_all_devices(copy);
+        recording::describe_devices(copy, facts);
+        return recorder->set_host(facts);
+    };
     command.watch = [&](const census::Census& census) -> int {
         uint64_t events = 0;
+        if (done) {
+            done = describe_new_devices(census);
+        }
         for (const census::Process& process : census.processes) {
             const std::pair key(process.identity.pid, process.identity.start_time);
             if (!done) {
@@ -242,13 +267,6 @@ base::Expected<RecordedRun> record_run(const RecordSettings& settings, RunSettin
             }
             auto known = numbers.find(key);
             if (known == numbers.end()) {
-                census::Census copy = census;
-                copy.device_ids = std::make_shared<census::DeviceIds>();
-                read_driver(copy);
-                restore_numbers(copy);
-                census::number_all_devices(copy);
-                recording::describe_devices(copy, facts);
-                done = recorder->set_host(facts);
                 const auto number = recorder->add(process, ProcessRecorder::StartState::beginning);
                 if (!number) {
                     done = tl::unexpected(number.error());

@@ -56,7 +56,7 @@ export class Moment {
             if (state === null) continue;
             const devices = new Map([...state.devices].map(([entry, view]) => {
                 const facts = deviceOf(view);
-                return [entry, { ...facts, id: recording.host.numbers.get(facts.asic) ?? facts.logical }];
+                return [entry, { ...facts, id: recording.idOf(facts) }];
             }));
             this.present.push({ process, state, devices });
             this.explain(process, state);

@@ -11,10 +11,13 @@ import type { RecordedFailure } from "./facts";
 
 const TABLE = { devices: 0, sets: 1, names: 5, failures: 6, marks: 12 } as const;
 const FROM_START = 4;
+const ONLY_TOTALS = 16;
 
 export interface RecordedProcess {
     number: number;
     pid: number;
+    /** It is another user's: only its sums are recorded, and not shown here. */
+    hasOnlyTotals: boolean;
     startEpoch: number;
     uid: number;
     user: string;
@@ -106,7 +109,7 @@ export class State {
 
 export interface RecordedHost {
     host: string;
-    /** ASIC id to number. */
+    /** Number by key. */
     numbers: Map<bigint, number>;
 }
 
@@ -131,8 +134,23 @@ export class Recording {
             this.addBlock(block);
         }
         if (!isFinished) this.problems.push("the recording was not ended: its last second may lack events");
+        const hidden = this.processes.filter((one) => one.hasOnlyTotals).length;
+        if (hidden > 0) this.problems.push(`processes of other users, of which only totals are recorded: not shown (${hidden})`);
         if (file.cutBytes > 0) this.problems.push(`the last ${counted(file.cutBytes)} are not a whole block: the recording was cut there`);
         if (file.damagedBytes > 0) this.problems.push(`${counted(file.damagedBytes)} inside the recording are damaged`);
+    }
+
+    /** The number of a device; if it was not recorded, the one that its process uses, or else the lowest free one. */
+    idOf(facts: { asic: bigint; logical: number }): number {
+        const key = keyOf(facts);
+        const known = this.host.numbers.get(key);
+        if (known !== undefined) return known;
+        const taken = new Set(this.host.numbers.values());
+        let id = facts.logical;
+        if (taken.has(id)) id = 0;
+        while (taken.has(id)) ++id;
+        this.host.numbers.set(key, id);
+        return id;
     }
 
     private addBlock(block: Block): void {
@@ -193,6 +211,9 @@ export class Recording {
     }
 }
 
+/** The ASIC id, or a negative number for a device without one, which is known by what its process calls it. */
+const keyOf = ({ asic, logical }: { asic: bigint; logical: number }): bigint => (asic !== 0n ? asic : -1n - BigInt(logical));
+
 const counted = (bytes: number): string => (bytes === 1 ? "1 byte" : `${bytes} bytes`);
 
 function readHost(from: ByteReader): RecordedHost {
@@ -204,7 +225,7 @@ function readHost(from: ByteReader): RecordedHost {
         const type = from.number();
         const value = from.big();
         const id = from.number();
-        if (type === 0) numbers.set(value, id);
+        if (type < 2) numbers.set(type === 0 ? value : keyOf({ asic: 0n, logical: Number(value) }), id);
     }
     return { host, numbers };
 }
@@ -220,6 +241,6 @@ function readProcess(from: ByteReader, block: Block): RecordedProcess {
     from.number();
     const flags = from.number();
     return {
-        number: block.process, pid, startEpoch, uid, user, command, isFromStart: (flags & FROM_START) !== 0, first: block.first, ended: null, blocks: [],
+        number: block.process, pid, hasOnlyTotals: (flags & ONLY_TOTALS) !== 0, startEpoch, uid, user, command, isFromStart: (flags & FROM_START) !== 0, first: block.first, ended: null, blocks: [],
     };
 }

@@ -35,10 +35,7 @@ interface Change {
 function* changesOf(recording: Recording, process: RecordedProcess): Generator<Change> {
     const last = recording.stateOf(process, endOf(recording, process));
     if (last === null) return;
-    const numbers = new Map([...last.devices].map(([entry, view]) => {
-        const facts = deviceOf(view);
-        return [entry, recording.host.numbers.get(facts.asic) ?? facts.logical];
-    }));
+    const numbers = new Map([...last.devices].map(([entry, view]) => [entry, recording.idOf(deviceOf(view))]));
     const live = new Map<number, Held>();
     const change = (held: Held, time: number, sign: number): Change => ({
         time, kind: KIND_NAMES[held.kind] ?? "kernel", bytes: held.flags & ADDS_NOTHING ? 0 : sign * held.reserved,
