@@ -154,7 +154,8 @@ private:
                               .page_size = line.at("page_size").get<uint64_t>(),
                               .bottom_up = line.at("bottom_up").get<bool>()};
         if (call.page_size == 0 || call.size % call.page_size != 0) {
-            throw std::invalid_argument(fmt::format("a size of {} must be a number of whole pages", call.size));
+            throw std::invalid_argument(
+                fmt::format("a size of {} must be a number of whole pages", call.size));
         }
         if (const auto shard = line.find("shard"); shard != line.end()) {
             if (const auto layout = shard->at("layout").get<std::string>(); layout != "height_sharded") {

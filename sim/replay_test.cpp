@@ -170,7 +170,8 @@ TEST(Replay, SaysWhatIsWrongWithALog) {
     expect_error(replaced(unknown, R"("l1_small_size":300)", R"("l1_small_size":300000)"), "leaves nothing");
     expect_error(replaced(good, R"("event":"free","id":0)", R"("event":"free","id":7777)"),
                  "allocation 7777 is freed and was not live");
-    expect_error(replaced(good, R"("page_size":1024)", R"("page_size":0)"), "must be a number of whole pages");
+    expect_error(replaced(good, R"("page_size":1024)", R"("page_size":0)"),
+                 "must be a number of whole pages");
 }
 
 }  // namespace

@@ -53,7 +53,7 @@ struct LeastHeadroom {
     uint32_t device = 0;
     std::optional<int64_t> headroom = {};  // an upper bound; absent: the size of L1 is not known
     std::optional<int64_t> at_least = {};  // a lower bound; absent: it is not known
-    uint64_t missing = 0;             // events that were not seen
+    uint64_t missing = 0;                  // events that were not seen
 
     bool operator==(const LeastHeadroom&) const = default;
 };

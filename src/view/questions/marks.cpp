@@ -49,8 +49,8 @@ base::Expected<MarkListView> MarkList::answer(const Host& host, const MarkQuery&
         for (const segment::MarkContents& mark : reader.marks()) {
             const uint64_t age_ns = ledger.clock.age_ns(mark.head.ticks);
             view.moments.push_back({ledger.pid(), mark.head.number,
-                                  view.origin.time_ns - std::min(view.origin.time_ns, age_ns),
-                                  reader.name(mark.head.name)});
+                                    view.origin.time_ns - std::min(view.origin.time_ns, age_ns),
+                                    reader.name(mark.head.name)});
         }
     }
     std::stable_sort(view.moments.begin(), view.moments.end(),

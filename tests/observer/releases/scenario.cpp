@@ -109,7 +109,8 @@ bool run(const char* file) {
         const Context context("program_cache: matmul");
         buffers.push_back(Buffer::create(mesh.get(), 4096, 4096, BufferType::DRAM));
     }
-    Buffer::create(mesh.get(), 8192, 2048, BufferType::L1, true);  // the planned one takes its place on the heap
+    Buffer::create(mesh.get(), 8192, 2048, BufferType::L1,
+                   true);  // the planned one takes its place on the heap
     GraphTracker::instance().hooks_allocations = true;
     buffers.push_back(Buffer::create(mesh.get(), 8192, 2048, BufferType::L1));
     GraphTracker::instance().hooks_allocations = false;
