@@ -17,6 +17,7 @@ import struct
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -33,6 +34,7 @@ KINDS_PER_SET = 16
 CARD_PARTS = [("gaps", "gap", 512), ("sums", "sum", 1536), ("events", "record", 2560), ("blocks", "slot", 5760)]
 FAILURE_EVENT = 5  # the type of a record that has a table of its own
 SPOILED = 200
+BLOCK = 4096
 
 # Fields that no two runs have in common; times and thread ids keep whether they are there, threads also which they are.
 VARIES = {"pid", "start_time", "boot_id", "clock_kind", "clock_ticks", "clock_monotonic_ns"}
@@ -123,11 +125,16 @@ class Dump:
         self.complain_about_the_rest()
 
     def number(self, at: int, item: Field) -> int:
-        value = struct.unpack_from(NUMBERS[item.type], self.data, at)[0]
-        first, last = item.bits or (0, 8 * struct.calcsize(NUMBERS[item.type]) - 1)
+        form = NUMBERS[item.type]
+        value = struct.unpack_from(form, self.data, at)[0]
+        if item.bits is None:
+            size = struct.calcsize(form)
+            self.seen[at:at + size] = b"\xff" * size
+            return value
+        first, last = item.bits
         for bit in range(first, last + 1):
             self.seen[at + bit // 8] |= 1 << bit % 8
-        return value if item.bits is None else value >> first & (1 << last - first + 1) - 1
+        return value >> first & (1 << last - first + 1) - 1
 
     def text_of(self, at: int, item: Field) -> str:
         if item.type == "char":
@@ -219,10 +226,17 @@ class Dump:
         return f"{one} {index}"
 
     def complain_about_the_rest(self) -> None:
-        left = int.from_bytes(self.data, "little") & ~int.from_bytes(self.seen, "little")
-        for at, bits in enumerate(left.to_bytes(len(self.data), "little") if left else b""):
-            if bits:
+        for at in places_in_use(self.data):
+            if bits := self.data[at] & ~self.seen[at]:
                 self.lines.append(f"no table explains the bits {bits:#04x} at {at}")
+
+
+def places_in_use(data: bytes) -> Iterator[int]:
+    """Bytes that are not 0. A segment is mostly empty, so most blocks are passed over as a whole."""
+    for start in range(0, len(data), BLOCK):
+        block = data[start:start + BLOCK]
+        if block.count(0) != len(block):
+            yield from (start + i for i, byte in enumerate(block) if byte)
 
 
 def make_segment(program: str) -> bytes:
@@ -242,7 +256,7 @@ def changes_nobody_sees(page: Page, data: bytes) -> list[int]:
     """Turns over one bit in bytes here and there, most of them in use; gives those that the dump does not show."""
     before = Dump(page, data)
     masked = {at for part in before.masked for at in part}
-    places = [at for at in range(len(data)) if at not in masked and (data[at] or at % 16411 == 0)]
+    places = sorted({at for at in (*places_in_use(data), *range(0, len(data), 16411)) if at not in masked})
     unseen = []
     for at in places[::max(1, len(places) // SPOILED)]:
         changed = bytearray(data)
