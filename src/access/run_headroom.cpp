@@ -223,6 +223,7 @@ std::vector<view::LeastHeadroom> RunHeadroom::finish(const census::Census& censu
         }
     }
     std::vector<view::LeastHeadroom> rows;
+    rows.reserve(devices.size());
     for (const auto& [position, device] : devices) {
         rows.push_back(device.row(table.devices()[position].id));
     }

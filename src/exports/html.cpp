@@ -171,6 +171,7 @@ std::vector<view::SeriesView> series_of(const ExportModel& model, const view::Hi
         }
     }
     std::vector<view::SeriesView> all;
+    all.reserve(builders.size());
     for (auto& [key, builder] : builders) {
         all.push_back(builder.finish(model.epoch_ns(model.end_ns)));
     }

@@ -67,7 +67,7 @@ base::Expected<base::Descriptor> lock_file(const fs::path& path) {
 
 // One damaged file is kept, the last.
 std::string put_aside(const fs::path& path) {
-    const std::string aside = path.string() + ".damaged";
+    std::string aside = path.string() + ".damaged";
     for (const char* part : {"-wal", "-shm", ""}) {
         std::error_code ignored;
         fs::remove(aside + part, ignored);

@@ -149,7 +149,7 @@ std::vector<census::Inexactness> inexactness_of_samples(const Host& host, uint64
 }
 
 // Moves what the past has besides samples into an answer.
-void take_past(KeptPast past, auto& view) {
+void take_past(KeptPast&& past, auto& view) {
     view.downtimes = std::move(past.downtimes);
     view.moments = std::move(past.moments);
     view.moments_left_out = past.moments_left_out;
