@@ -270,7 +270,7 @@ class Disk(HistoryCase):
         self.assertIn("not kept on disk, by the configuration", self.output_of("self"))
         daemon.stop()
         self.assertFalse(os.path.exists(self.file))
-        for wrong in (["--history-bytes", "1000"], ["--history-days", "0"]):
+        for wrong in (["--history-bytes", "1000"], ["--history-bytes", "-1"], ["--history-days", "0"]):
             with self.assertRaisesRegex(AssertionError, "of the history must be"):
                 self.daemon(*wrong)
 

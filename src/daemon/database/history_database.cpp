@@ -79,10 +79,10 @@ std::string put_aside(const fs::path& path) {
 }  // namespace
 
 base::Expected<void> check_history(const HistoryLimits& limits) {
-    if (limits.bytes != 0 && limits.bytes < kLeastHistoryBytes) {
-        return base::error(
-            Error::Code::refused,
-            fmt::format("the bytes of the history must be 0 (keep none) or at least {}", kLeastHistoryBytes));
+    if (limits.bytes != 0 && (limits.bytes < kLeastHistoryBytes || limits.bytes > kMostHistoryBytes)) {
+        return base::error(Error::Code::refused,
+                           fmt::format("the bytes of the history must be 0 (keep none) or from {} to {}",
+                                       kLeastHistoryBytes, kMostHistoryBytes));
     }
     if (limits.days < 1 || limits.days > kMostHistoryDays) {
         return base::error(Error::Code::refused,

@@ -28,6 +28,7 @@ struct HistoryLimits {
 };
 
 constexpr uint64_t kLeastHistoryBytes = uint64_t{1} << 20;
+constexpr uint64_t kMostHistoryBytes = uint64_t{1} << 40;  // a negative number on the command line is more
 constexpr uint64_t kMostHistoryDays = 3650;
 
 // Whether a file can have these limits.
