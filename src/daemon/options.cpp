@@ -24,6 +24,7 @@ namespace {
 
 constexpr int kUsageError = 2;
 constexpr uint64_t kMostFlightHours = 10 * 365 * 24;
+constexpr uint64_t kMostFlightBytes = uint64_t{1} << 50;  // a negative number on the command line is more
 constexpr char kOldServer[] = "allocation_server_poc";
 constexpr char kClassicSocket[] = "/tmp/tt_allocation_server.sock";
 
@@ -116,10 +117,10 @@ base::Expected<void> check_flight(const FlightSettings& flight) {
         return base::error(Error::Code::refused,
                            "hours of the flight recorder: must be 1 to " + std::to_string(kMostFlightHours));
     }
-    if (flight.limits.bytes < recording::kLeastFlightBytes) {
+    if (flight.limits.bytes < recording::kLeastFlightBytes || flight.limits.bytes > kMostFlightBytes) {
         return base::error(Error::Code::refused, "bytes of the flight recorder: must be " +
                                                      std::to_string(recording::kLeastFlightBytes) +
-                                                     " (16MiB) or more");
+                                                     " (16MiB) to 1PiB");
     }
     return {};
 }

@@ -75,6 +75,7 @@ TEST(Options, TheFlightRecorderIsOffUnlessAFolderIsNamed) {
     EXPECT_EQ(parsed.options->flight.limits.bytes, uint64_t{64} << 20);
     EXPECT_FALSE(parse({"--record", "/r", "--record-hours", "0"}).options);
     EXPECT_FALSE(parse({"--record", "/r", "--record-bytes", "1MiB"}).options);
+    EXPECT_FALSE(parse({"--record", "/r", "--record-bytes", "-1"}).options);
     DaemonOptions options;
     ASSERT_TRUE(
         read_config("[record]\nfolder = '/f'\nhours = 5\nbytes = 99999999\n", "ttmemd.toml", options));
