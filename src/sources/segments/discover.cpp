@@ -13,6 +13,7 @@
 
 #include "base/pidfd.hpp"
 #include "base/proc_stat.hpp"
+#include "base/time.hpp"
 
 namespace ttmem::sources::segments {
 
@@ -226,9 +227,11 @@ FoundSegments Discovery::scan(const std::set<FileId>& known) {
         if (resume != next_pid_.end()) {
             std::rotate(pids.begin(), std::lower_bound(pids.begin(), pids.end(), resume->second), pids.end());
         }
-        const auto end = std::chrono::steady_clock::now() + time_per_user_;
+        const auto share = static_cast<uint64_t>(std::chrono::nanoseconds(time_per_user_).count());
+        const uint64_t end_of_work = base::processor_ns() + share;
+        const uint64_t end = base::monotonic_ns() + kWaitingFactor * share;
         for (const uint32_t pid : pids) {
-            if (std::chrono::steady_clock::now() >= end) {
+            if (base::processor_ns() >= end_of_work || base::monotonic_ns() >= end) {
                 next_pid.emplace(user, pid);
                 break;
             }

@@ -24,10 +24,12 @@ struct FoundSegments {
 };
 
 // Scans /proc. A user may have very many processes, descriptors and maps, so each user has a share of the time per scan; the
-// next scan continues with the processes that are left.
+// next scan continues with the processes that are left. The share is processor time, so that a busy machine does not make a
+// scan incomplete. Reads that wait, as for the memory map of a process that changes it, are bounded by the clock.
 class Discovery {
 public:
     static constexpr std::chrono::milliseconds kTimePerUser{100};
+    static constexpr int kWaitingFactor = 5;  // a user's share by the clock, in shares of processor time
 
     explicit Discovery(const Proc& proc, std::chrono::milliseconds time_per_user = kTimePerUser)
         : proc_(proc), time_per_user_(time_per_user) {}
