@@ -91,6 +91,10 @@ void SpanTracker::begin(uint32_t slot, const segment::Allocation& allocation, ui
     if (!kind) {
         return;
     }
+    if (const auto known = live_.find(slot); in_ledger_.erase(slot) != 0 && known != live_.end() &&
+                                             is_same(known->second.allocation, allocation)) {
+        return;  // the ledger was read after this event
+    }
     end(slot, time_ns);  // its own end was lost
     AllocationSpan span;
     span.allocation = allocation;
@@ -105,6 +109,10 @@ void SpanTracker::begin(uint32_t slot, const segment::Allocation& allocation, ui
 
 void SpanTracker::end(uint32_t slot, uint64_t time_ns) {
     const auto found = live_.find(slot);
+    if (found != live_.end() && in_ledger_.contains(slot) && time_ns < found->second.begin_ns) {
+        return;  // the end of an earlier one, before the ledger was read
+    }
+    in_ledger_.erase(slot);
     if (found != live_.end()) {
         found->second.end_ns = std::max(time_ns, found->second.begin_ns);
         builder_->keep(found->second);
@@ -136,6 +144,7 @@ void SpanTracker::reconcile(const segment::Reader& ledger, uint64_t time_ns) {
     for (const uint32_t slot : gone) {
         end(slot, time_ns);
     }
+    in_ledger_.clear();
     for (const auto& [slot, allocation] : now) {
         const auto known = live_.find(slot);
         if (known == live_.end()) {
@@ -144,6 +153,7 @@ void SpanTracker::reconcile(const segment::Reader& ledger, uint64_t time_ns) {
             known->second.allocation = allocation;  // a tag may have come later
             known->second.name = name_of(allocation.name);
         }
+        in_ledger_.insert(slot);
     }
 }
 

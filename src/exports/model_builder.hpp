@@ -11,6 +11,7 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "census/census.hpp"
@@ -31,7 +32,7 @@ public:
     void end_all(uint64_t time_ns);
     // A set was opened: what was known about this number is another one's.
     void forget_set(uint8_t set) { sets_[set].reset(); }
-    // Begins what the ledger has and is not known, and ends what it lacks.
+    // Begins what the ledger has and is not known, and ends what it lacks. Events until the time of the ledger may come after it.
     void reconcile(const segment::Reader& ledger, uint64_t time_ns);
 
     // From now on names, failures and marks come from this ledger of the same process.
@@ -52,6 +53,7 @@ private:
     census::Process process_;
     uint32_t number_;
     std::unordered_map<uint32_t, AllocationSpan> live_;  // by slot
+    std::unordered_set<uint32_t> in_ledger_;             // slots that are as in the last ledger
     std::unordered_map<uint32_t, uint32_t> names_;
     std::unordered_map<uint32_t, uint32_t> cores_;
     std::array<std::optional<uint32_t>, 256> sets_;

@@ -19,11 +19,12 @@ class RecorderProcess:
         test.addCleanup(self.close)
 
     def wait_for(self, pid: int):
-        """Waits until the recording has that process: it can be read while it is written."""
+        """Waits until the recording has that process and its first ledger: it can be read while it is written."""
         def has_process() -> bool:
             done = self.test.ttmem("ps", "--recording", self.path, "--json")
             return done.returncode == 0 and any(one["pid"] == pid for one in json.loads(done.stdout)["processes"])
         wait_until(has_process, "the recording has begun", 0.05)
+        self.wait_for_rounds()  # what happens while the first ledger is read has no state before it
 
     def rounds(self) -> int:
         """How often it has waited so far: once after each time that it has read all events."""
