@@ -21,12 +21,9 @@ def main() -> None:
         try:
             fill(device)
         except OutOfMemory:
-            card = ttmem.why(pid=os.getpid(), limit=1)
-            failure = card.failures[0]
+            failure = ttmem.why(pid=os.getpid(), limit=1).failures[0]
             print(f"{failure.verdict}: {ttmem.format_size(failure.requested)} for {failure.name}")
-            print(f"short by {ttmem.format_size(failure.missing)} in each bank; what holds {failure.kind}:")
-            for group in card.holders[0].by_name:
-                print(f"  {ttmem.format_size(group.memory[failure.kind].used):>10}  {group.key}")
+            print(ttmem.card(failure))
 
 
 if __name__ == "__main__":

@@ -15,6 +15,7 @@ Importing it starts nothing and needs neither a daemon nor an accelerator. docs/
 
 from __future__ import annotations
 
+from ._cards import card
 from ._client import Client, diff
 from ._documents import Document, Rows, View
 from ._errors import (
@@ -74,7 +75,7 @@ __all__ = [
     "Client", "Document", "Figures", "Mark", "Rows", "View",
     "TtmemBadRequest", "TtmemError", "TtmemMemoryError", "TtmemNotFound", "TtmemNotPermitted", "TtmemNotRunning",
     "TtmemNotSupported", "TtmemNotTracked", "TtmemTimeout",
-    "allocations", "ask", "cores", "diff", "events", "fit", "follow_events", "format_size", "get_memory_info", "growth", "history",
+    "allocations", "ask", "card", "cores", "diff", "events", "fit", "follow_events", "format_size", "get_memory_info", "growth", "history",
     "is_reporting", "leaks", "map", "mark", "max_memory_allocated", "max_memory_reserved", "mem_get_info", "memory_allocated",
     "memory_reserved", "memory_snapshot", "memory_stats", "memory_summary", "on_failure", "parse_size", "peak", "pjrt_stats",
     "post_mortems", "processes", "programs", "reset_peak_memory_stats", "scope", "scoped", "status", "tag", "track", "verify", "watch",

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from html import escape
 
+from ._cards import newest_card
 from ._sizes import format_size
 from ._tables import KINDS, MOST_ROWS, TABLES, Column, columns_of, main_list, reasons, text_view
 
@@ -37,6 +38,11 @@ def html_table(rows: Sequence[Row], columns: list[Column] | None = None) -> str:
         lines.append(f"<tr>{''.join(cells)}</tr>")
     more = html_note(f"... and {len(rows) - MOST_ROWS} more") if len(rows) > MOST_ROWS else ""
     return f'<table style="{_STYLE}"><thead><tr>{head}</tr></thead><tbody>{"".join(lines)}</tbody></table>{more}'
+
+
+def html_text(text: str) -> str:
+    """Lines whose columns stay aligned."""
+    return f'<pre style="{_FONT}">{escape(text)}</pre>'
 
 
 def html_note(text: str) -> str:
@@ -85,7 +91,7 @@ def html_map(bank: Row) -> str:
 def html_view(fields: Row) -> str:
     name = main_list(fields)
     if name is None:
-        return f"<pre>{escape(text_view(fields))}</pre>"
+        return html_text(text_view(fields))
     parts = [html_table(fields[name], TABLES.get(name))]
     if name == "devices":
         parts.insert(0, html_bars(fields[name]))
@@ -93,5 +99,7 @@ def html_view(fields: Row) -> str:
             parts.append(html_table(fields["processes"], TABLES["processes"]))
     if name == "maps":
         parts += [html_map(each) for each in fields[name]]
+    if name == "failures" and fields[name]:
+        parts.append(html_text(newest_card(fields[name])))
     parts += [html_note(f"not exact: {reason}") for reason in reasons(fields)]
     return "".join(parts)

@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from . import _html, _memory, _tables
+from ._cards import cards
 from ._errors import TtmemBadRequest
 from ._sizes import format_size
 from ._track import track
@@ -40,6 +41,7 @@ class CellReport:
         parts = [_html.html_table(rows, columns) if rows else _html.html_note("no device memory was used")]
         if len(self.track.failures):
             parts.append(_html.html_table(self.track.failures.to_list(), _tables.TABLES["failures"]))
+            parts.append(_html.html_text(cards(self.track.failures)))
         parts += [_html.html_note(f"not exact: {reason}") for reason in self.track.inexact]
         return "".join(parts)
 

@@ -83,7 +83,7 @@ TABLES: dict[str, list[Column]] = {
                        Column("LARGEST", "largest", format_size), Column("OLDEST", "oldest_age_ns", format_age)),
     "failures": _columns(
         Column("AGE", "age_ns", format_age), _PID, Column("TYPE", "type"), Column("VERDICT", "verdict"), _KIND,
-        Column("REQUESTED", "requested", format_size), Column("SHORT/BANK", "missing", format_size), _NAME,
+        Column("REQUESTED", "requested", format_size), Column("SHORT/BANK", "short_by", format_size), _NAME,
     ),
     "growth": _columns(_KIND, Column("BEFORE", "before", format_size), Column("NOW", "now", format_size),
                        Column("GROWN", "grown", format_size), _NAME),
@@ -145,7 +145,7 @@ def _aligned(cells: list[list[str]], are_numbers: list[bool]) -> list[str]:
     ]
 
 
-def _clean(text: str) -> str:
+def clean(text: str) -> str:
     """Names come from other programs: no control character reaches the terminal."""
     return "".join(character if character.isprintable() else "?" for character in text)
 
@@ -155,7 +155,7 @@ def text_table(rows: Sequence[Row], columns: list[Column] | None = None) -> str:
         return "none"
     columns = columns or columns_of(rows)
     cells = [[column.title for column in columns]]
-    cells += [[_clean(column.text(row)) for column in columns] for row in rows[:MOST_ROWS]]
+    cells += [[clean(column.text(row)) for column in columns] for row in rows[:MOST_ROWS]]
     lines = _aligned(cells, [column.is_number(rows) for column in columns])
     if len(rows) > MOST_ROWS:
         lines.append(f"... and {len(rows) - MOST_ROWS} more")
@@ -172,9 +172,13 @@ def reasons(fields: Row) -> list[str]:
 def text_view(fields: Row) -> str:
     name = main_list(fields)
     if name is None:
-        return "\n".join(f"{key}: {_clean(_plain(value))}" for key, value in fields.items() if not isinstance(value, (dict, list)))
-    lines = [_clean(f"{name} of {fields.get('host', 'this host')}"), text_table(fields[name], TABLES.get(name))]
-    lines += [_clean(f"not exact: {reason}") for reason in reasons(fields)]
+        return "\n".join(f"{key}: {clean(_plain(value))}" for key, value in fields.items() if not isinstance(value, (dict, list)))
+    lines = [clean(f"{name} of {fields.get('host', 'this host')}"), text_table(fields[name], TABLES.get(name))]
+    if name == "failures" and fields[name]:
+        from ._cards import newest_card
+
+        lines += ["", newest_card(fields[name])]
+    lines += [clean(f"not exact: {reason}") for reason in reasons(fields)]
     if fields.get("left_out"):
         lines.append(f"{fields['left_out']} more are left out: ask with limit=0")
     return "\n".join(lines)

@@ -6,6 +6,7 @@ from __future__ import annotations
 import threading
 
 from . import _memory, _native
+from ._cards import cards
 from ._documents import Document, Rows
 from ._errors import TtmemBadRequest, TtmemError, TtmemMemoryError, TtmemNotRunning, TtmemNotSupported
 from ._sizes import format_size, parse_size
@@ -183,17 +184,17 @@ class track:
             raise TtmemMemoryError("\n".join([*problems, self.card()]))
 
     def card(self) -> str:
-        """What a person needs to see: the figures, what grew by name, and what failed."""
+        """What a person needs to see: the figures, what grew by name, and what failed, with the card of each of the last failures."""
         lines = [repr(self)]
         if len(self.leaked):
             lines += ["what grew, over all devices:", repr(self.leaked)]
         if len(self.failures):
-            lines += ["what failed:", repr(self.failures)]
+            lines += ["what failed:", repr(self.failures), cards(self.failures)]
         return "\n".join(lines)
 
     def __repr__(self) -> str:
         lines = [f"peak    {self.peak if self.peak is not None else 'unknown'}", f"growth  {self.growth}"]
-        lines += [f"failed  {each['verdict']}: {each['name']}" for each in self.failures]
+        lines += [f"failed  {each['verdict']}: {each['name'] or 'no name'}" for each in self.failures]
         return "\n".join(lines + [f"not exact: {reason}" for reason in self.inexact])
 
 

@@ -60,7 +60,9 @@ class Examples(TestCase):
         done = self.run_example(os.path.join(EXAMPLES, "out_of_memory.py"))
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertRegex(done.stdout, r"^not enough: 1\.0 GiB for decoder\.\d/kv_cache\n")
-        self.assertRegex(done.stdout, r"GiB  decoder\.0/kv_cache\n")
+        self.assertRegex(done.stdout, r"\n  request  1\.0 GiB in pages of 2\.0 KiB over 12 banks: 85\.3 MiB in each bank")
+        self.assertRegex(done.stdout, r"\n  Largest holders then\n +USED  COUNT  NAME\n +3\.0 GiB      3  decoder\.0/kv_cache\n")
+        self.assertRegex(done.stdout, r"\n  What would have made it fit\n  would fit after freeing 85\.3 MiB per bank in 1 allocation")
 
 
 class Notebook(TestCase):

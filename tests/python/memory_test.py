@@ -174,7 +174,7 @@ class Failures(MemoryCase):
         self.both("""
             device, seen, done = Device(), [], threading.Event()
             def note(failure):
-                seen.append(failure.verdict)
+                seen.extend([failure.verdict, "request  1.0 TiB in pages of " in ttmem.card(failure)])
                 done.set()
             watch = ttmem.on_failure(note)
             try: device.allocate(1 << 40)
@@ -182,7 +182,7 @@ class Failures(MemoryCase):
             done.wait(30)
             watch.close()
             answer(seen)
-        """, ["too big"])
+        """, ["too big", True])
 
     def test_it_needs_the_daemon(self):
         found = self.script("""

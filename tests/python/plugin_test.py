@@ -165,8 +165,28 @@ class Failures(PluginCase):
         """, "--ttmem")
         self.assertEqual(code, 1)
         self.assertRegex(output, r"what failed:\s+AGE +PID +TYPE +VERDICT")
-        self.assertIn("too big", output)
         self.assertIn("weights", output)
+        self.assertRegex(output, r"Card of failure 1: dram of device 0 at that moment, process \d+\n  request  1\.0 TiB in pages of .* in each bank")
+        self.assertRegex(output, r"\n  bank     one of 12, 1\.0 GiB: .* free, .* in one block\n  verdict  too big: short by ")
+        self.assertRegex(output, r"\n  Map around the largest free block\n +ADDRESS .*\n")
+        self.assertRegex(output, r"\n  What would have made it fit\n  compaction would not suffice\n")
+
+    def test_a_clash_shows_its_circular_buffers_once(self):
+        code, output = self.pytest("""
+            @pytest.mark.limit_device_leaks()
+            def test_clash(device):
+                with ttmem.scope("activation"):
+                    kept.append(device.allocate(40 << 20, L1))
+                try:
+                    with ttmem.scope("conv2d"): device.run("conv2d", [1 << 18, 1 << 19], cores=(2, 2))
+                except OutOfMemory: pass
+        """)
+        self.assert_outcome(output, failed=1)
+        self.assertRegex(output, r"\n  program  program \d+ \(conv2d\): circular buffers end at 0x\w+, .* beyond 0x\w+\n")
+        self.assertRegex(output, r"\n  Circular buffers on core 0,0\n +ADDRESS .*\n.* 256\.0 KiB +\S+ +circular buffer conv2d\n.* 512\.0 KiB +\S+ +circular buffer conv2d\n")
+        self.assertRegex(output, r"\n  Largest holders then\n.*\n +40\.0 MiB +1  activation\n")
+        self.assertRegex(output, r"\n  Map around the buffer in the way\n(.*\n)+.* 640\.0 KiB +\S+ +activation\n")
+        self.assertEqual(output.count("Card of failure 1"), 1, output)
 
     def test_headroom_is_checked_at_the_end_of_the_body(self):
         code, output = self.pytest("""

@@ -152,6 +152,38 @@ class Figures(Package):
         self.assertIsNotNone(two.next)
 
 
+class Cards(Package):
+    # Every verdict, each way out, with and without a buffer in the way.
+    SCENARIOS = ("oom-dram", "fragmentation", "cb-clash", "case-02", "case-04", "case-06", "case-07", "case-08", "case-12", "case-13", "case-14",
+                 "case-17")
+
+    def test_the_card_is_the_text_of_the_program(self):
+        self.daemon()
+        for name in self.SCENARIOS:
+            with self.subTest(scenario=name):
+                simulator = self.simulator(name)
+                failures = ttmem.Rows([])
+                while len(failures) == 0:
+                    self.assertTrue(simulator.next(), "it ended without a failure")
+                    failures = ttmem.why(pid=simulator.pid).failures
+                card = ttmem.card(failures[0], "Card of failure 1")
+                printed = self.output_of("why", "--pid", str(simulator.pid))
+                self.assertIn(card + "\n", printed)
+                for part in ("request ", "bank ", "What would have made it fit"):
+                    self.assertIn(f"\n  {part}", card)
+                self.assertIn(card, repr(ttmem.why(pid=simulator.pid)))
+                simulator.close()
+
+    def test_a_failure_without_a_card_has_its_figures(self):
+        self.daemon()
+        simulator = self.simulator("cb-clash")
+        simulator.go_to("clash")
+        failure = {**ttmem.why(pid=simulator.pid).failures[0].to_dict(), "card": None, "no_card": "too_soon"}
+        text = ttmem.card(failure)
+        self.assertRegex(text, r"^Card: clash of cb, device \d+, process \d+\n  circular buffers of program \d+ end at 0x\w+ on core 0,0\n"
+                               r"  the lowest L1 buffer starts at 0x\w+\n  no card: another was written within the same second$")
+
+
 class Documents(Package):
     def test_fields_are_attributes_and_keys(self):
         self.simulator_at("leak", "step 1")
