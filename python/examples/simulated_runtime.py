@@ -34,7 +34,7 @@ def _load() -> ctypes.CDLL:
     pointer, u32, u64 = ctypes.c_void_p, ctypes.c_uint32, ctypes.c_uint64
     for name, result, arguments in [
         ("error", ctypes.c_char_p, []),
-        ("open", pointer, [u32, u32]),
+        ("open", pointer, [u32, u32, u64, u64]),
         ("close", ctypes.c_int, [pointer]),
         ("allocate", pointer, [pointer, u32, u64]),
         ("address", u64, [pointer]),
@@ -43,6 +43,7 @@ def _load() -> ctypes.CDLL:
         ("enter_op", None, [ctypes.c_char_p]),
         ("leave_op", None, []),
         ("memory_view", ctypes.c_int, [pointer, u32, ctypes.POINTER(u64)]),
+        ("block_table", ctypes.c_int, [pointer, u32, ctypes.POINTER(u64), u32]),
     ]:
         function = getattr(library, f"ttmem_sim_{name}")
         function.restype, function.argtypes = result, arguments
@@ -77,11 +78,11 @@ class Buffer:
 
 
 class Device:
-    """The chips first .. first + count - 1 as one mesh."""
+    """The chips first .. first + count - 1 as one mesh, with regions of these sizes for L1_SMALL and traces."""
 
-    def __init__(self, first: int = 0, count: int = 1) -> None:
+    def __init__(self, first: int = 0, count: int = 1, *, l1_small_size: int = 0, trace_region_size: int = 0) -> None:
         self._first = first
-        self._handle: int | None = library().ttmem_sim_open(first, count)
+        self._handle: int | None = library().ttmem_sim_open(first, count, l1_small_size, trace_region_size)
         if self._handle is None:
             raise RuntimeError(library().ttmem_sim_error().decode())
 
@@ -107,6 +108,15 @@ class Device:
         if library().ttmem_sim_memory_view(self._handle, buffer_type, view) != 0:
             raise RuntimeError(library().ttmem_sim_error().decode())
         return view[0], view[1], view[2], view[3], view[4]
+
+    def block_table(self, buffer_type: int = DRAM) -> list[tuple[int, int, bool]]:
+        """The blocks of a bank by address: address, bytes, and whether the block is allocated."""
+        room = 1 << 16
+        numbers = (ctypes.c_uint64 * (3 * room))()
+        count = library().ttmem_sim_block_table(self._handle, buffer_type, numbers, room)
+        if not 0 <= count <= room:
+            raise RuntimeError(library().ttmem_sim_error().decode() if count < 0 else f"{count} blocks are too many")
+        return [(numbers[3 * at], numbers[3 * at + 1], numbers[3 * at + 2] != 0) for at in range(count)]
 
     def close(self) -> None:
         if self._handle is not None:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The shape of torch.accelerator.memory and torch.cuda.memory, for this process. `device` is the number that this process gives
-the device, or an object with `id()`; the default is 0. `kind` is a kind of memory: dram (the default), l1, l1_small, trace, cb
+the device, or an object with `get_device_ids()`, whose first chip it is, or `id()`; the default is 0. `kind` is a kind of memory: dram (the default), l1, l1_small, trace, cb
 or kernel. Bytes are those that the allocator took, rounding included."""
 
 from __future__ import annotations
@@ -29,10 +29,12 @@ def _number(device: Device) -> int:
         return 0
     if isinstance(device, int) and not isinstance(device, bool):
         return device
-    number = getattr(device, "id", None)
+    # ttnn's id() of a mesh is not the number of a chip.
+    chips = getattr(device, "get_device_ids", None)
+    number = chips()[0] if callable(chips) else getattr(device, "id", None)
     number = number() if callable(number) else number
     if not isinstance(number, int):
-        raise TtmemBadRequest(f"{device!r}: a device must be its number in this process, or an object with id()")
+        raise TtmemBadRequest(f"{device!r}: a device must be its number in this process, or an object with get_device_ids() or id()")
     return number
 
 

@@ -61,6 +61,16 @@ def _hex(value: Any) -> str:
     return f"{value:#x}"
 
 
+def _differences(values: list[dict[str, Any]]) -> str:
+    """What verify() found."""
+    parts = []
+    for each in values[:8]:
+        what = each["figure"] if each["address"] is None else f"{each['figure']} {each['address']:#x}"
+        figures = ("none" if value is None else str(value) for value in (each["runtime"], each["ttmem"]))
+        parts.append(f"{what}: runtime {next(figures)}, ttmem {next(figures)}")
+    return "; ".join(parts) + (f"; ... and {len(values) - 8} more" if len(values) > 8 else "") or "none"
+
+
 def _columns(*specs: Column) -> list[Column]:
     return list(specs)
 
@@ -92,6 +102,9 @@ TABLES: dict[str, list[Column]] = {
     "allocators": _columns(_PID, Column("SET", "set"), Column("ANSWER", "answer"), Column("VERDICT", "verdict"),
                            Column("ADDRESS", "address", _hex), Column("NEEDED/BANK", "needed", format_size),
                            Column("LARGEST FREE", "largest_free", format_size), Column("SHORT", "short_by", format_size)),
+    "comparison": _columns(_KIND, Column("EQUAL", "equal"), Column("BANKS", "banks"), Column("SIZE/BANK", "size", format_size),
+                           Column("USED/BANK", "used", format_size), Column("FREE/BANK", "free", format_size),
+                           Column("LARGEST FREE", "largest_free", format_size), Column("DIFFERENCES", "differences", _differences)),
     "maps": _columns(_PID, Column("DEVICE", "device"), _KIND, Column("SET", "set"), Column("USED/BANK", "used", format_size),
                      Column("FREE/BANK", "free", format_size), Column("LARGEST FREE", "largest_free", format_size)),
     "blocks": _columns(Column("ADDRESS", "address", _hex), Column("BYTES/BANK", "bytes", format_size), Column("FREE", "is_free"),

@@ -39,11 +39,22 @@ using Mesh = std::shared_ptr<MeshDevice>;
 
 MeshDevice& mesh_of(void* device) { return **static_cast<Mesh*>(device); }
 
-void* open(uint32_t first, uint32_t count) {
+void* open(uint32_t first, uint32_t count, uint64_t l1_small_size, uint64_t trace_region_size) {
     std::vector<int> chips(count);
     std::iota(chips.begin(), chips.end(), static_cast<int>(first));
     const distributed::MeshDeviceConfig config(distributed::MeshShape(1, count), std::nullopt, chips);
-    return new Mesh(MeshDevice::create(config));
+    return new Mesh(MeshDevice::create(config, l1_small_size, trace_region_size));
+}
+
+// L1_SMALL takes sharded buffers only.
+Tensor allocate(MeshDevice& device, BufferType type, uint64_t bytes) {
+    if (type != BufferType::L1_SMALL) {
+        return ops::empty(device, bytes, type);
+    }
+    constexpr uint32_t kCores = 4;
+    constexpr uint32_t kPage = 1024;
+    const auto pages = static_cast<uint32_t>((bytes + kCores * kPage - 1) / (kCores * kPage));
+    return ops::height_sharded(device, kCores, pages, kPage, type);
 }
 
 }  // namespace
@@ -53,8 +64,9 @@ using namespace ttmem::sim;
 
 const char* ttmem_sim_error(void) { return last_error.c_str(); }
 
-void* ttmem_sim_open(uint32_t first, uint32_t count) {
-    return attempt([&] { return open(first, count); }, static_cast<void*>(nullptr));
+void* ttmem_sim_open(uint32_t first, uint32_t count, uint64_t l1_small_size, uint64_t trace_region_size) {
+    return attempt([&] { return open(first, count, l1_small_size, trace_region_size); },
+                   static_cast<void*>(nullptr));
 }
 
 int ttmem_sim_close(void* device) {
@@ -65,7 +77,7 @@ int ttmem_sim_close(void* device) {
 void* ttmem_sim_allocate(void* device, uint32_t buffer_type, uint64_t bytes) {
     return attempt(
         [&]() -> void* {
-            return new Tensor(ops::empty(mesh_of(device), bytes, static_cast<BufferType>(buffer_type)));
+            return new Tensor(allocate(mesh_of(device), static_cast<BufferType>(buffer_type), bytes));
         },
         static_cast<void*>(nullptr));
 }
@@ -102,6 +114,21 @@ int ttmem_sim_memory_view(void* device, uint32_t buffer_type, uint64_t view[5]) 
             view[3] = found.total_bytes_free_per_bank;
             view[4] = found.largest_contiguous_bytes_free_per_bank;
             return 0;
+        },
+        -1);
+}
+
+int ttmem_sim_block_table(void* device, uint32_t buffer_type, uint64_t* blocks, uint32_t capacity) {
+    return attempt(
+        [&] {
+            const auto view = detail::GetMemoryView(&mesh_of(device), static_cast<BufferType>(buffer_type));
+            const auto& table = view.block_table;
+            for (size_t i = 0; i < table.size() && i < capacity; ++i) {
+                blocks[3 * i] = std::stoull(table[i].at("address"));
+                blocks[3 * i + 1] = std::stoull(table[i].at("size"));
+                blocks[3 * i + 2] = table[i].at("allocated") == "yes" ? 1 : 0;
+            }
+            return static_cast<int>(table.size());
         },
         -1);
 }

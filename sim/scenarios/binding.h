@@ -18,11 +18,14 @@ extern "C" {
 /* The text of the last failure on this thread. */
 const char* ttmem_sim_error(void);
 
-/* A mesh of one row, of the chips first .. first + count - 1. */
-void* ttmem_sim_open(uint32_t first, uint32_t count);
+/* A mesh of one row, of the chips first .. first + count - 1, with regions of these sizes for L1_SMALL and traces. */
+void* ttmem_sim_open(uint32_t first, uint32_t count, uint64_t l1_small_size, uint64_t trace_region_size);
 int ttmem_sim_close(void* device);
 
-/* A buffer of this many bytes on each chip, in pages of 2048. Freed with ttmem_sim_free(), also after the close. */
+/*
+ * A buffer of this many bytes on each chip, in pages of 2048; in L1_SMALL in shards on four cores. Freed with
+ * ttmem_sim_free(), also after the close.
+ */
 void* ttmem_sim_allocate(void* device, uint32_t buffer_type, uint64_t bytes);
 uint64_t ttmem_sim_address(const void* buffer);
 void ttmem_sim_free(void* buffer);
@@ -37,6 +40,12 @@ void ttmem_sim_leave_op(void);
 
 /* What the allocator of the first chip says: banks, and bytes in a bank: all, allocated, free, largest free block. */
 int ttmem_sim_memory_view(void* device, uint32_t buffer_type, uint64_t view[5]);
+
+/*
+ * Its blocks by address, three numbers each: address, bytes, and 1 if it is allocated. The result is the number of
+ * blocks; those beyond `capacity` are not written.
+ */
+int ttmem_sim_block_table(void* device, uint32_t buffer_type, uint64_t* blocks, uint32_t capacity);
 
 #pragma GCC visibility pop
 

@@ -197,39 +197,99 @@ STAND_IN = """
     import sys, types
 
     class MemoryView:
-        def __init__(self, view):
+        def __init__(self, device, kind):
             (self.num_banks, self.total_bytes_per_bank, self.total_bytes_allocated_per_bank, self.total_bytes_free_per_bank,
-             self.largest_contiguous_bytes_free_per_bank) = view
+             self.largest_contiguous_bytes_free_per_bank) = device.memory_view(kind)
+            table = device.block_table(kind)  # ttnn's addresses begin at 0
+            self.block_table = [{"blockID": str(at), "address": str(address - table[0][0]), "size": str(size), "allocated": "yes" if used else "no"}
+                                for at, (address, size, used) in enumerate(table)]
 
     ttnn = types.ModuleType("ttnn")
     ttnn.BufferType = types.SimpleNamespace(DRAM=DRAM, L1=L1, L1_SMALL=L1_SMALL, TRACE=TRACE)
-    ttnn.get_memory_view = lambda device, kind: MemoryView(device.memory_view(kind))
+    ttnn.get_memory_view = MemoryView
     sys.modules["ttnn"] = ttnn
+
+    def holes(device):
+        # Free blocks between buffers, and circular buffers, which are free to the allocator.
+        kept = [device.allocate(size << 20, kind) for kind in (DRAM, L1) for size in (1, 5, 3, 2)]
+        kept += [device.allocate(64 << 10, kind) for kind in (L1_SMALL, TRACE) for _ in range(2)]
+        for at in (9, 6, 4, 1):
+            kept.pop(at).free()
+        device.run("conv2d", [4096, 8192], cores=(2, 2))
+        return kept
 """
 
 
 class Verify(MemoryCase):
-    def test_the_runtime_and_ttmem_agree(self):
+    def test_the_runtime_and_ttmem_agree_on_every_figure_of_a_bank(self):
         self.both(textwrap.dedent(STAND_IN) + textwrap.dedent("""
-            device = Device()
-            kept = [device.allocate(1 << 20), device.allocate(5 << 20), device.allocate(3 << 20, L1)]
+            device = Device(l1_small_size=32 << 10, trace_region_size=16 << 20)
+            kept = holes(device)
             rows = ttmem.verify(device)
-            answer([[row.kind, row.equal, row.runtime_used == row.ttmem_used] for row in rows][:2])
-        """), [["dram", True, True], ["l1", True, True]])
+            views = [device.memory_view(kind) for kind in (DRAM, L1, L1_SMALL, TRACE)]
+            names = ("banks", "size", "used", "free", "largest_free")
+            answer([[[row.kind, row.equal, row.differences.to_list()] for row in rows], [tuple(row[name] for name in names) for row in rows] == views])
+        """), [[[kind, True, []] for kind in ("dram", "l1", "l1_small", "trace")], True])
 
-    def test_a_difference_is_shown(self):
+    def test_a_difference_is_shown_where_it_is(self):
         found = self.script(textwrap.dedent(STAND_IN) + textwrap.dedent("""
-            device = Device()
-            kept = device.allocate(1 << 20)
-            def wrong(device, kind):
-                view = MemoryView(device.memory_view(kind))
-                view.total_bytes_allocated_per_bank += 32
-                return view
-            ttnn.get_memory_view = wrong
-            row = ttmem.verify(device)[0]
-            answer([row.equal, row.runtime_used - row.ttmem_used])
+            device = Device(l1_small_size=32 << 10, trace_region_size=16 << 20)
+            kept = holes(device)
+            class Wrong(MemoryView):
+                def __init__(self, device, kind):
+                    super().__init__(device, kind)
+                    if kind == DRAM:
+                        self.num_banks += 1
+                        self.total_bytes_per_bank += 32
+                        self.total_bytes_free_per_bank += 64
+                        self.largest_contiguous_bytes_free_per_bank += 96
+                    if kind == L1:
+                        self.total_bytes_allocated_per_bank += 32
+                        del self.block_table
+                    if kind == TRACE:
+                        used = [each for each in self.block_table if each["allocated"] == "yes"]
+                        used[0]["size"] = "1"
+                        self.block_table.remove(used[-1])
+                        self.block_table.append({"address": str(1 << 40), "size": "32", "allocated": "yes"})
+            ttnn.get_memory_view = Wrong
+            rows = {row.kind: row for row in ttmem.verify(device)}
+            found = {kind: [[each.figure, each.address is None, each.runtime, each.ttmem] for each in row.differences] for kind, row in rows.items()}
+            found["less"] = [[figure, runtime - ttmem] for figure, _, runtime, ttmem in found.pop("dram") + found.pop("l1")]
+            base = device.block_table(TRACE)[0][0]
+            found["addresses"] = [each.address >= base for each in rows["trace"].differences]
+            answer([found, [row.equal for row in rows.values()], repr(ttmem.verify(device))])
         """))
-        self.assertEqual(found, [False, 32])
+        figures, equal, text = found
+        self.assertEqual(figures["less"], [["banks", 1], ["size", 32], ["free", 64], ["largest_free", 96], ["used", 32]])
+        self.assertEqual(equal, [False, False, True, False])
+        (size,) = {each[3] for each in figures["trace"][:1]}
+        self.assertEqual(figures["trace"], [["block", False, 1, size], ["block", False, None, size], ["block", False, 32, None]])
+        self.assertEqual(figures["addresses"], [True] * 3)
+        self.assertRegex(text, r"dram +no .* banks: runtime 13, ttmem 12; size: runtime \d+, ttmem \d+; free: .*; largest_free: ")
+        self.assertRegex(text, r"trace +no .* block 0x\w+: runtime 1, ttmem \d+; block 0x\w+: runtime none, ttmem \d+; block")
+        self.assertRegex(text, r"l1_small +yes .* none\n")
+
+    def test_of_several_allocators_the_one_of_the_mesh_is_compared_else_the_nearest(self):
+        self.both(textwrap.dedent(STAND_IN) + textwrap.dedent("""
+            os.environ["TTMEM_SIM_BOARD"] = "t3000"
+            device = Device(1, 2)
+            kept = device.allocate(1 << 20)
+            class Mesh:  # as ttnn's: id() is the number of the mesh, not of a chip
+                def __init__(self, number): self.number = number
+                def id(self): return self.number
+                def get_device_ids(self): return [1, 2]
+                def __getattr__(self, name): return getattr(device, name)
+            view = ttmem.default_client.map(ttmem._memory._host_number(device)).to_dict()
+            def with_another(*_, **__):  # an allocator of another mesh, without blocks
+                others = [{**each, "set": "mesh 5", "used": 0, "blocks": []} for each in view["maps"]]
+                return ttmem.View({**view, "maps": others + [{**each, "set": "mesh 3"} for each in view["maps"]]})
+            answers = []
+            ttmem.default_client.map = with_another
+            for number in (5, 3, 8):
+                row = ttmem.verify(Mesh(number))[0]
+                answers.append([row.equal, row.used > 0])
+            answer([answers, ttmem.memory_allocated(Mesh(7)) > 0])
+        """), [[[False, False], [True, True], [True, True]], True])
 
     def test_without_ttnn_it_says_so(self):
         found = self.script("""
