@@ -108,9 +108,10 @@ _found = _Found()
 
 
 def _start_afresh() -> None:
+    """The scopes of this thread stay: those that wait reach the client of the child, and the parent's client ignores the others' ends
+    there."""
     global _found
     _found = _Found()
-    _thread.scopes = [(name, _nothing) for name, _ in _thread.scopes]
 
 
 def _nothing() -> None:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 
 from . import _memory, _native
@@ -97,10 +98,11 @@ class track:
     was_tracked  whether this process reported to ttmem
     inexact      why figures are missing or may be wrong; empty if they are exact
 
-    Blocks may be inside each other, on one thread: the peak of the outer one includes the inner ones. The figures are those of the
-    whole process, whichever thread allocates."""
+    Blocks may be inside each other and overlap on several threads: the peak of the outer one includes the inner ones. The figures are
+    those of the whole process, whichever thread allocates. In a forked child the figures of a block begin with the fork."""
 
-    _stack: list["track"] = []
+    _open: list["track"] = []
+    _lock = threading.Lock()  # a block begins for all others at once
 
     def __init__(self, name: str | None = None) -> None:
         self.name = name
@@ -110,34 +112,41 @@ class track:
         self.leaked = Rows([])
         self.inexact: list[str] = []
         self.was_tracked = False
+        self._begin_at_zero()
+
+    def _begin_at_zero(self) -> None:
         self._before: dict[int, dict[str, int]] = {}
+        self._names: Sums = {}
+        self._failure_count = 0
         self._earlier_peaks: list[dict[int, dict[str, int]]] = []
 
     def __enter__(self) -> "track":
         self._before = held()
         self._names, _ = _by_name()
         self._failure_count, _ = _failures()
-        try:
-            peaks = _peaks()
-            if peaks:
-                _native.reset_peak()
-            for outer in track._stack:
-                outer._earlier_peaks.append(peaks)
-        except TtmemNotSupported:
-            pass
-        track._stack.append(self)
+        with track._lock:
+            try:
+                peaks = _peaks()
+                if peaks:
+                    _native.reset_peak()
+                for outer in track._open:
+                    outer._earlier_peaks.append(peaks)
+            except TtmemNotSupported:
+                pass
+            track._open.append(self)
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        track._stack.remove(self)
-        self.was_tracked = _native.is_reporting()
-        if not self.was_tracked:
-            self.inexact.append("nothing in this process reports to ttmem: run it under 'ttmem run'")
-            return
-        try:
-            self.peak = Figures(_highest([_peaks(), *self._earlier_peaks]))
-        except TtmemNotSupported as missing:
-            self.inexact.append(f"the peak is not known: {missing}")
+        with track._lock:
+            track._open.remove(self)
+            self.was_tracked = _native.is_reporting()
+            if not self.was_tracked:
+                self.inexact.append("nothing in this process reports to ttmem: run it under 'ttmem run'")
+                return
+            try:
+                self.peak = Figures(_highest([_peaks(), *self._earlier_peaks]))
+            except TtmemNotSupported as missing:
+                self.inexact.append(f"the peak is not known: {missing}")
         self.growth = Figures(_difference(held(), self._before))
         names, reasons = _by_name()
         self.inexact += reasons
@@ -198,6 +207,16 @@ class track:
         return "\n".join(lines + [f"not exact: {reason}" for reason in self.inexact])
 
 
+def _start_afresh() -> None:
+    """In a forked child, which has nothing yet. Another thread of the parent may have held the lock."""
+    track._lock = threading.Lock()
+    for each in track._open:
+        each._begin_at_zero()
+
+
+os.register_at_fork(after_in_child=_start_afresh)
+
+
 def _grown(before: Sums, now: Sums) -> list[dict[str, Any]]:
     rows = []
     for (kind, name), (used, count) in now.items():
@@ -246,6 +265,7 @@ class FailureWatch:
     def _run(self, timeout: float) -> None:
         while not self._is_closed.is_set():
             try:
+                self._report()  # what failed before the stream began
                 for event in _memory.default_client.follow_events(pid=self._pid, since=self._sequence, timeout=timeout):
                     if self._is_closed.is_set():
                         return
