@@ -8,7 +8,7 @@ import os
 from ._documents import Document, Rows, View
 from ._errors import TtmemBadRequest, TtmemNotRunning, TtmemNotTracked
 from ._sizes import parse_size
-from ._transport import Daemon, NoDaemon, Program
+from ._transport import Daemon, Deadline, NoDaemon, Program
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -92,9 +92,7 @@ class Client:
     ) -> None:  # fmt: skip
         self._daemon = Daemon(socket, url, token)
         self._program = Program(program)
-        if not isinstance(timeout, (int, float)) or timeout <= 0:
-            raise TtmemBadRequest(f"timeout is {timeout!r}: must be a number of seconds above 0")
-        self.timeout = timeout
+        self.timeout = Deadline(timeout).timeout
 
     # The way to an answer.
 

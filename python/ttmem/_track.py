@@ -147,11 +147,14 @@ class track:
                 self.peak = Figures(_highest([_peaks(), *self._earlier_peaks]))
             except TtmemNotSupported as missing:
                 self.inexact.append(f"the peak is not known: {missing}")
-        self.growth = Figures(_difference(held(), self._before))
-        names, reasons = _by_name()
-        self.inexact += reasons
-        self.leaked = Rows(_grown(self._names, names))
-        self._note_failures()
+        try:
+            self.growth = Figures(_difference(held(), self._before))
+            names, reasons = _by_name()
+            self.inexact += reasons
+            self.leaked = Rows(_grown(self._names, names))
+            self._note_failures()
+        except TtmemError as problem:  # what the block raises is more important
+            self.inexact.append(f"what grew and failed is not known: {problem}")
 
     def _note_failures(self) -> None:
         count, failures = _failures()

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import os
 import stat
+import time
 
 from ._errors import (
     TtmemBadRequest,
@@ -58,40 +59,98 @@ def runtime_directories() -> list[str]:
     return directories
 
 
-def connection_to_socket(path: str, timeout: float) -> "http.client.HTTPConnection":
-    import http.client
+class Deadline:
+    """The end of the time for an answer."""
+
+    def __init__(self, timeout: float) -> None:
+        if not isinstance(timeout, (int, float)) or timeout <= 0:
+            raise TtmemBadRequest(f"timeout is {timeout!r}: must be a number of seconds above 0")
+        self.timeout = timeout
+        self.restart()
+
+    def restart(self) -> None:
+        self._end = time.monotonic() + self.timeout
+
+    def left(self) -> float:
+        """Seconds. Never 0, which would mean not to wait for anything."""
+        return max(self._end - time.monotonic(), 1e-6)
+
+
+def _connect_to_path(path: str, deadline: Deadline) -> socket.socket:
     import socket
     import struct
 
     end = socket.socket(socket.AF_UNIX)
     try:
         # A limit of Python's would make connect() fail at once where the daemon's queue is full; this one lets it wait.
-        seconds = max(timeout, 0.001)
+        seconds = max(deadline.left(), 0.001)
         end.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, struct.pack("@ll", int(seconds), int(seconds % 1 * 1_000_000)))
         end.connect(path)
-        end.settimeout(timeout)
     except BaseException:
         end.close()
         raise
-    connection = http.client.HTTPConnection("localhost", timeout=timeout)
-    connection.sock = end
-    return connection
+    return end
 
 
-def _with_deadline(end: socket.socket, timeout: float) -> socket.socket:
+def _addresses(host: str, port: int, deadline: Deadline) -> list[Any]:
+    """Name servers have timeouts of their own, so another thread asks them."""
+    import socket
+    import threading
+
+    found: list[Any] = []
+
+    def ask() -> None:
+        try:
+            found.extend(socket.getaddrinfo(host, port, type=socket.SOCK_STREAM))
+        except OSError as error:
+            found.append(error)
+
+    thread = threading.Thread(target=ask, name="ttmem name lookup", daemon=True)
+    thread.start()
+    thread.join(deadline.left())
+    if not found:
+        raise TimeoutError
+    if isinstance(found[0], OSError):
+        raise found[0]
+    return found
+
+
+def _connect_to_host(host: str, port: int, deadline: Deadline) -> socket.socket:
+    import socket
+
+    problem = OSError("it has no address")
+    for family, kind, protocol, _, address in _addresses(host, port, deadline):
+        end = socket.socket(family, kind, protocol)
+        try:
+            end.settimeout(deadline.left())
+            end.connect(address)
+            return end
+        except OSError as error:
+            end.close()
+            problem = error
+    raise problem
+
+
+def _with_deadline(end: socket.socket, deadline: Deadline) -> socket.socket:
     """The same socket, which fails with TimeoutError once this time is over, however little it receives at a time."""
     import socket
-    import time
 
     class SocketWithDeadline(socket.socket):
         def recv_into(self, *arguments: Any) -> int:
-            self.settimeout(max(deadline - time.monotonic(), 1e-6))
+            self.settimeout(deadline.left())
             return super().recv_into(*arguments)
 
-    deadline = time.monotonic() + timeout
     same = SocketWithDeadline(end.family, end.type, end.proto, end.detach())
-    same.settimeout(timeout)
+    same.settimeout(deadline.left())
     return same
+
+
+def _connection(end: socket.socket, host: str, deadline: Deadline) -> "http.client.HTTPConnection":
+    import http.client
+
+    connection = http.client.HTTPConnection(host)
+    connection.sock = _with_deadline(end, deadline)
+    return connection
 
 
 class Daemon:
@@ -105,8 +164,7 @@ class Daemon:
         """The caller named the daemon, so no other way may answer."""
         return self._socket_path is not None or self._url is not None
 
-    def _connect(self, timeout: float) -> "http.client.HTTPConnection":
-        import http.client
+    def _connect(self, deadline: Deadline) -> "http.client.HTTPConnection":
         from urllib.parse import urlsplit
 
         if self._url is not None:
@@ -117,15 +175,22 @@ class Daemon:
                 host = None
             if not host:
                 raise TtmemBadRequest(f"'{self._url}': must be an address such as http://127.0.0.1:9479")
-            return http.client.HTTPConnection(host, port, timeout=timeout)
+            try:
+                return _connection(_connect_to_host(host, port, deadline), f"[{host}]" if ":" in host else host, deadline)
+            except TimeoutError:
+                raise TtmemTimeout(f"{self._url} accepted no connection within {deadline.timeout} s: is the address right?") from None
+            except OSError as error:
+                raise self._gone(error) from error
         paths = [self._socket_path] if self._socket_path else [f"{each}/api.sock" for each in runtime_directories()]
         for path in paths:
             try:
-                return connection_to_socket(path, timeout)
+                return _connection(_connect_to_path(path, deadline), "localhost", deadline)
             except (FileNotFoundError, NotADirectoryError, ConnectionRefusedError):
                 continue
             except BlockingIOError:
-                raise TtmemTimeout(f"the daemon at {path} accepted no connection within {timeout} s: 'ttmem self' shows whether it keeps up") from None
+                raise TtmemTimeout(
+                    f"the daemon at {path} accepted no connection within {deadline.timeout} s: 'ttmem self' shows whether it keeps up"
+                ) from None
             except PermissionError:
                 raise TtmemNotPermitted(f"{path} is closed to this user: ask the administrator for access to it") from None
         raise NoDaemon(", ".join(paths))
@@ -142,14 +207,8 @@ class Daemon:
         import http.client
         import json
 
-        connection = self._connect(timeout)
+        connection = self._connect(Deadline(timeout))
         try:
-            end: socket.socket | None = connection.sock
-            if end is None:
-                connection.connect()
-                end = connection.sock
-            assert end is not None
-            connection.sock = _with_deadline(end, timeout)
             response = self._respond(connection, target, {})
             body = response.read()
         except TimeoutError:
@@ -163,11 +222,13 @@ class Daemon:
         return json.loads(body)
 
     def stream(self, target: str, timeout: float) -> Iterator[tuple[str, Any]]:
-        """Messages of a stream: their event and document. The daemon sends a comment every 10 s, so a timeout means that it hangs."""
+        """Messages of a stream: their event and document. The daemon sends a comment every 10 s, so a timeout without a whole message or
+        comment means that it hangs."""
         import http.client
         import json
 
-        connection = self._connect(timeout)
+        deadline = Deadline(timeout)
+        connection = self._connect(deadline)
         try:
             response = self._respond(connection, target, {"Accept": "text/event-stream"})
             if response.status != 200:
@@ -182,9 +243,12 @@ class Daemon:
                     data += value
                 elif not name and not value and data and line in (b"\n", b"\r\n"):
                     yield event, json.loads(data)
+                    deadline.restart()
                     event, data = "message", ""
+                elif line.startswith(b":"):
+                    deadline.restart()
         except TimeoutError:
-            raise TtmemTimeout(f"the stream of the daemon was silent for {timeout} s") from None
+            raise TtmemTimeout(f"the stream of the daemon brought nothing for {timeout} s") from None
         except (OSError, http.client.HTTPException) as error:
             raise self._gone(error) from error
         finally:

@@ -7,7 +7,6 @@ import json
 import os
 import pickle
 import re
-import socket
 import subprocess
 import threading
 import types
@@ -321,50 +320,6 @@ class Errors(Package):
             ttmem.Client(url=url, token="wrong").allocations()
         self.assertGreater(ttmem.Client(url=url, token="secret-of-this-test").allocations().total, 0)
         self.assertRaises(ttmem.TtmemBadRequest, ttmem.Client(url="ftp://x").status)
-
-    def test_a_daemon_that_hangs_costs_the_timeout_only(self):
-        with socket.socket(socket.AF_UNIX) as silent:
-            silent.bind(os.path.join(self.directory.path, "api.sock"))
-            silent.listen()
-            with self.assertRaisesRegex(ttmem.TtmemTimeout, "no answer to /v1/status within 0.05 s"):
-                ttmem.Client(timeout=0.05).status()
-            with self.assertRaises(ttmem.TtmemTimeout):
-                next(ttmem.watch(timeout=0.05))
-
-    def test_a_daemon_that_answers_byte_by_byte_costs_the_timeout_only(self):
-        with socket.socket(socket.AF_UNIX) as slow:
-            slow.bind(os.path.join(self.directory.path, "api.sock"))
-            slow.listen()
-            is_over = threading.Event()
-
-            def trickle():
-                end = slow.accept()[0]
-                with end, contextlib.suppress(OSError):
-                    end.sendall(b"HTTP/1.1 200 OK\r\n")
-                    while not is_over.wait(0.01):
-                        end.sendall(b"x")
-
-            thread = threading.Thread(target=trickle)
-            thread.start()
-            with self.assertRaisesRegex(ttmem.TtmemTimeout, "no answer to /v1/status within 0.2 s"):
-                ttmem.Client(timeout=0.2).status()
-            is_over.set()
-            thread.join()
-
-    def test_a_daemon_that_accepts_nothing_costs_the_timeout_only(self):
-        path = os.path.join(self.directory.path, "api.sock")
-        with socket.socket(socket.AF_UNIX) as full, contextlib.ExitStack() as stack:
-            full.bind(path)
-            full.listen(0)
-            while True:  # until its queue is full
-                waiting = stack.enter_context(socket.socket(socket.AF_UNIX))
-                waiting.setblocking(False)
-                try:
-                    waiting.connect(path)
-                except BlockingIOError:
-                    break
-            with self.assertRaisesRegex(ttmem.TtmemTimeout, "accepted no connection within 0.05 s"):
-                ttmem.Client(timeout=0.05).status()
 
     def test_wrong_arguments_are_refused(self):
         for call in (lambda: ttmem.Client(timeout=0), lambda: ttmem.Client(timeout=None), lambda: ttmem.Client(url="http://[::1").status(),
