@@ -108,7 +108,8 @@ def max_memory_reserved(device: Device = None, *, kind: str = "dram") -> int:
 
 def memory_stats(device: Device = None) -> dict[str, int]:
     """The keys of torch.cuda.memory_stats() that exist here, with a kind of memory in the middle: `allocated_bytes.l1.peak`.
-    `all` adds up DRAM and L1, which are unlike: it is there for programs that expect it."""
+    `all` adds up DRAM and L1, which are unlike: it is there for programs that expect it. Its peaks add up those of the kinds, which may be
+    of different moments: no total was higher."""
     number = _number(device)
     stats: dict[str, int] = {}
     totals: dict[str, int] = {}
@@ -126,8 +127,8 @@ def memory_stats(device: Device = None) -> dict[str, int]:
         }
         for key, value in figures.items():
             stats[key.format(kind)] = value
-            if not key.endswith(".peak"):  # peaks of kinds are of different moments
-                totals[key.format("all")] = totals.get(key.format("all"), 0) + value
+            totals[key.format("all")] = totals.get(key.format("all"), 0) + value
+    totals["num_alloc_retries"] = totals["num_ooms"] = 0  # tt-metal's allocator tries once
     if not _has_nothing_yet():
         counts = default_client.why(pid=_own_pid(), limit=1)["counts"]
         totals["num_ooms"] = sum(each["out_of_memory"] or 0 for each in counts if each["pid"] == _own_pid())
@@ -174,10 +175,17 @@ def memory_summary(device: Device = None, abbreviated: bool = False) -> str:
     return "\n".join(lines)
 
 
-def memory_snapshot(device: Device = None) -> list[dict[str, Any]]:
-    """The blocks of this process in the form of torch.cuda.memory_snapshot(), without traces: a segment per allocator and kind.
-    Addresses and sizes are those in one bank. _dump_snapshot() adds traces on request."""
-    return [_segment(each) for each in default_client.map(_host_number(device), pid=_own_pid())["maps"]]
+def memory_snapshot(device: Device = None, *, include_traces: bool = False) -> list[dict[str, Any]]:
+    """The blocks of this process in the form of torch.cuda.memory_snapshot(): a segment per allocator and kind that has a bank.
+    Addresses and sizes are those in one bank. With traces, each segment has its events too, as `trace`; that needs the daemon."""
+    number = _host_number(device)
+    maps = default_client.map(number, pid=_own_pid())["maps"].to_list()
+    segments = [_segment(each) for each in maps if each["bank"]["size"] is not None and each["kind"] != "cb"]
+    if include_traces:
+        events = default_client.events(pid=_own_pid(), device=number)["events"].to_list()
+        for segment in segments:
+            segment["trace"] = [_trace_entry(event, segment) for event in events if _is_of(event, segment)]
+    return segments
 
 
 _pids: dict[int, int] = {}  # the number of this process on the host, by its own; a forked child has another
@@ -189,43 +197,75 @@ def _own_pid() -> int:
     return _pids[os.getpid()]
 
 
-def _segment(bank: Document) -> dict[str, Any]:
-    blocks = [
-        {
-            "address": block["address"],
-            "size": block["bytes"],
-            "requested_size": block["requested"] if block["requested"] is not None else 0,
-            "state": "inactive" if block["is_free"] else "active_allocated",
-            "frames": [] if block["name"] is None else [{"name": block["name"], "filename": "", "line": 0}],
-        }
-        for block in bank["blocks"]
-    ]
+def _frames(name: str | None) -> list[dict[str, Any]]:
+    return [] if name is None else [{"name": name, "filename": "", "line": 0}]
+
+
+def _in_one_bank(requested: int | None, banks: int | None, size: int) -> int:
+    """Requested bytes are those in all banks."""
+    return min(-(-(requested or 0) // max(banks or 1, 1)), size)
+
+
+def _blocks(bank: dict[str, Any]) -> list[dict[str, Any]]:
+    """By address and without a gap, as readers of snapshots want it. Circular buffers are no memory of the allocator."""
+    end: int = bank["bank"]["base"] or 0
+    limit = end + bank["bank"]["size"]
+    blocks = []
+
+    def add(address: int, size: int, requested: int, name: str | None, state: str) -> None:
+        blocks.append({"address": address, "size": size, "requested_size": requested, "state": state, "frames": _frames(name)})
+
+    for block in bank["blocks"]:
+        address, size = block["address"], block["bytes"]
+        if block["is_free"] or block["circular_buffers"] or not size or address < end or address + size > limit:
+            continue
+        if address > end:
+            add(end, address - end, 0, None, "inactive")
+        add(address, size, _in_one_bank(block["requested"], bank["bank"]["banks"], size), block["name"], "active_allocated")
+        end = address + size
+    if end < limit:
+        add(end, limit - end, 0, None, "inactive")
+    return blocks
+
+
+def _segment(bank: dict[str, Any]) -> dict[str, Any]:
+    blocks = _blocks(bank)
+    used = sum(block["size"] for block in blocks if block["state"] != "inactive")
     return {
-        "device": bank["device"], "address": bank["bank"]["base"], "total_size": bank["bank"]["size"], "stream": 0,
-        "allocated_size": bank["used"], "active_size": bank["used"], "segment_type": bank["kind"],
+        "device": bank["device"], "address": bank["bank"]["base"] or 0, "total_size": bank["bank"]["size"], "stream": 0,
+        "allocated_size": used, "active_size": used, "segment_type": bank["kind"], "banks": bank["bank"]["banks"],
         "requested_size": sum(block["requested_size"] for block in blocks), "frames": [], "blocks": blocks,
     }  # fmt: skip
 
 
-def _device_traces(device: Device) -> list[list[dict[str, Any]]]:
-    number, actions = _host_number(device), {"allocation": "alloc", "free": "free_completed"}
-    trace = [
-        {
-            "action": actions[event["what"]], "addr": event["address"] or 0, "size": event["requested"] or 0, "stream": 0,
-            "time_us": event["time_ns"] // 1000,
-            "frames": [] if event["name"] is None else [{"name": event["name"], "filename": "", "line": 0}],
-        }
-        for event in default_client.events(pid=_own_pid(), device=number)["events"]
-        if event["what"] in actions and event["adds_bytes"]
-    ]  # fmt: skip
-    earlier: list[list[dict[str, Any]]] = [[] for _ in range(number)]
-    return [*earlier, trace]
+_ACTIONS = {"allocation": "alloc", "free": "free_completed"}
+
+
+def _is_of(event: dict[str, Any], segment: dict[str, Any]) -> bool:
+    address = event["address"]
+    return (
+        event["what"] in _ACTIONS
+        and event["adds_bytes"]
+        and event["kind"] == segment["segment_type"]
+        and address is not None
+        and 0 <= address - segment["address"] < segment["total_size"]
+    )
+
+
+def _trace_entry(event: dict[str, Any], segment: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "action": _ACTIONS[event["what"]], "addr": event["address"], "stream": 0, "time_us": event["time_ns"] // 1000,
+        "size": _in_one_bank(event["requested"], segment["banks"], segment["total_size"]), "frames": _frames(event["name"]),
+    }  # fmt: skip
 
 
 def _snapshot(device: Device = None, *, include_traces: bool = False) -> dict[str, Any]:
+    """Readers know one address space per device, so each segment is a device of its own here, in the order of memory_snapshot()."""
+    segments = memory_snapshot(device, include_traces=include_traces)
+    traces = [segment.pop("trace", []) for segment in segments]
     return {
-        "segments": memory_snapshot(device),
-        "device_traces": _device_traces(device) if include_traces else [[] for _ in range(_host_number(device) + 1)],
+        "segments": [{**segment, "device": number} for number, segment in enumerate(segments)],
+        "device_traces": traces,
         "allocator_settings": {},
         "external_annotations": [],
     }

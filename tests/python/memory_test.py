@@ -86,6 +86,32 @@ class Figures(MemoryCase):
                 snapshot = pickle.load(file)
         self.assertEqual([event["action"] for event in snapshot["device_traces"][0]][-4:], ["alloc"] * 3 + ["free_completed"])
         self.assertEqual({"segments", "device_traces"} - set(snapshot), set())
+        self.assertEqual([each["device"] for each in snapshot["segments"]], list(range(len(snapshot["device_traces"]))))
+
+    def test_segments_are_covered_by_their_blocks_and_sizes_are_those_in_one_bank(self):
+        self.daemon()
+        self.both("""
+            device = Device(l1_small_size=32 << 10, trace_region_size=16 << 20)
+            kept = [device.allocate(1 << 20, kind) for kind in (DRAM, L1) for _ in range(3)] + [device.allocate(4096, L1_SMALL)]
+            kept.pop(4).free()
+            device.run("conv2d", [4096, 8192], cores=(2, 2))
+            segments, traced = ttmem.memory_snapshot(), ttmem.memory_snapshot(include_traces=True)
+            problems = []
+            for segment in segments:
+                end = segment["address"]
+                for block in segment["blocks"]:
+                    if block["address"] != end or not 0 <= block["requested_size"] <= block["size"]: problems.append(block)
+                    end += block["size"]
+                if end != segment["address"] + segment["total_size"]: problems.append(segment)
+            used = {each.kind: each.used for each in ttmem.map(0).maps if each.kind != "cb"}
+            l1 = next(each for each in segments if each["segment_type"] == "l1")
+            traces = {each["segment_type"]: each.pop("trace") for each in traced}
+            answer([problems, {each["segment_type"]: each["allocated_size"] for each in segments} == used, traced == segments,
+                    [block["requested_size"] for block in l1["blocks"] if block["state"] != "inactive"],
+                    [[event["action"], event["size"], event["addr"] in (block["address"] for block in l1["blocks"])] for event in traces["l1"]],
+                    len(ttmem._snapshot()["device_traces"]) == len(segments)])
+        """, [[], True, True, [1 << 14] * 2, [["alloc", 1 << 14, True], ["alloc", 1 << 14, True], ["alloc", 1 << 14, True],
+                                             ["free_completed", 1 << 14, True]], True])
 
     def test_pjrt_statistics(self):
         self.both("""

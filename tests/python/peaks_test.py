@@ -73,6 +73,18 @@ class Stats(TestCase):
         """), self.directory.path, observed=True)
         self.assertEqual(found, [1, 2, True, True, True, True])
 
+    def test_the_keys_that_programs_read_most_are_there(self):
+        for code in ("pass", "device = Device(); kept = device.allocate(4 << 20); device.allocate(8 << 20, L1).free()"):
+            found = run_script(BEGIN + code + textwrap.dedent("""
+                stats = ttmem.memory_stats()
+                keys = [f"{what}_bytes.all.{when}" for what in ("allocated", "active", "reserved") for when in ("current", "peak")]
+                kinds = ("dram", "l1", "l1_small", "trace", "cb", "kernel")
+                answer([[key for key in keys + ["requested_bytes.all.current", "num_ooms", "num_alloc_retries"] if key not in stats],
+                        [key for key in keys if stats[key] != sum(stats[key.replace(".all.", f".{kind}.")] for kind in kinds)],
+                        stats["allocated_bytes.all.peak"] >> 20, stats["allocated_bytes.all.current"] >> 20])
+            """), self.directory.path, observed=True)
+            self.assertEqual(found, [[], [], *((12, 4) if "Device" in code else (0, 0))])
+
 
 class Blocks(TestCase):
     def test_peaks_of_blocks_inside_each_other(self):
