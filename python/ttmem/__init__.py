@@ -48,7 +48,7 @@ from ._memory import (
 from ._native import is_reporting
 from ._scopes import Mark, mark, scope, scoped, tag
 from ._sizes import format_size, parse_size
-from ._track import Figures, on_failure, track
+from ._track import FailureWatch, Figures, on_failure, track
 from ._verify import verify
 
 ask = default_client.ask
@@ -72,7 +72,7 @@ follow_events = default_client.follow_events
 __version__ = "0.1.0"
 
 __all__ = [
-    "Client", "Document", "Figures", "Mark", "Rows", "View",
+    "Client", "Document", "FailureWatch", "Figures", "Mark", "Rows", "View",
     "TtmemBadRequest", "TtmemError", "TtmemMemoryError", "TtmemNotFound", "TtmemNotPermitted", "TtmemNotRunning",
     "TtmemNotSupported", "TtmemNotTracked", "TtmemTimeout",
     "allocations", "ask", "card", "cores", "diff", "events", "fit", "follow_events", "format_size", "get_memory_info", "growth", "history",

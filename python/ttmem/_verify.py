@@ -96,7 +96,7 @@ def verify(device: Any) -> Rows:
     maps = [each for each in maps if each["set"] == name] or maps
     for kind, type_name in _TYPES.items():
         view = ttnn.get_memory_view(device, getattr(ttnn.BufferType, type_name))
-        own = [each for each in maps if each["kind"] == kind]
+        own = [each for each in maps if each["kind"] == kind and (each["bank"]["size"] or each["used"])]
         if own or (view.num_banks != 0 and view.total_bytes_per_bank != 0):
             rows.append(_row(kind, view, own))
     return Rows(rows)

@@ -317,6 +317,12 @@ class Verify(MemoryCase):
             answer([answers, ttmem.memory_allocated(Mesh(7)) > 0])
         """), [[[False, False], [True, True], [True, True]], True])
 
+    def test_a_kind_without_a_region_is_left_out(self):
+        self.both(textwrap.dedent(STAND_IN) + textwrap.dedent("""
+            device = Device()
+            answer([row.kind for row in ttmem.verify(device)])
+        """), ["dram", "l1"])
+
     def test_without_ttnn_it_says_so(self):
         found = self.script("""
             device = Device()

@@ -6,14 +6,12 @@ import contextlib
 import json
 import os
 import pickle
-import re
 import subprocess
 import threading
-import types
 import unittest
 
 import harness.python_package  # makes the package importable
-from harness.programs import ROOT, SIMULATOR, read_file
+from harness.programs import SIMULATOR
 from harness.test_case import TestCase, main
 from harness.waiting import wait_until
 
@@ -327,37 +325,6 @@ class Errors(Package):
             self.assertRaises(ttmem.TtmemBadRequest, call)
         with self.assertRaisesRegex(ttmem.TtmemError, "/bin/true printed no JSON"):
             ttmem.Client(program="/bin/true").status()
-
-
-def public_names() -> set[str]:
-    """Of the module and of its classes."""
-    own = {name for name in vars(ttmem) if not name.startswith("_") and not isinstance(vars(ttmem)[name], types.ModuleType)}
-    names = own - {"annotations", "TYPE_CHECKING"} | set(ttmem.__all__)
-    classes = [getattr(ttmem, name) for name in names if isinstance(getattr(ttmem, name), type)]
-    return names | {name for one in classes if one.__module__.startswith("ttmem") for name in vars(one) if not name.startswith("_")}
-
-
-class Names(Package):
-    def test_every_public_name_is_documented(self):
-        text = read_file("docs", "PYTHON.md")
-        code = " ".join([*re.findall(r"^```python$.*?^```$", text, re.DOTALL | re.MULTILINE),
-                         *re.findall(r"`[^`]+`", re.sub(r"^```.*?^```$", "", text, flags=re.DOTALL | re.MULTILINE))])
-        self.assertEqual(sorted(name for name in public_names() if not re.search(rf"\b{name}\b", code)), [])
-
-    def test_every_public_name_is_exercised(self):
-        folder = os.path.join(ROOT, "tests", "python")
-        tests = [read_file(folder, name) for name in os.listdir(folder) if name.endswith(".py")]
-        code = "\n".join([*tests, *re.findall(r"```python\n.*?```", read_file("docs", "PYTHON.md"), re.DOTALL)])
-        used = set(re.findall(r"\.(\w+)", code))
-        self.assertEqual(sorted(public_names() - used), [])
-
-    def test_a_client_has_every_question_of_the_module(self):
-        questions = {name for name in vars(ttmem.Client) if not name.startswith("_")} - {"own_process"}
-        self.assertEqual(sorted(name for name in questions if getattr(ttmem, name, None) != getattr(ttmem.default_client, name)), [])
-
-
-    def test_the_version_is_that_of_the_programs(self):
-        self.assertEqual(self.output_of("--version").split()[1], ttmem.__version__)
 
 
 class Sizes(unittest.TestCase):
