@@ -163,15 +163,18 @@ class track:
         if len(failures) < new:
             self.inexact.append(f"{new - len(failures)} of {new} failures are no longer kept")
 
-    def above_limits(self, device: int | None = None, **limits: Size) -> list[str]:
+    def above_limits(self, device: _memory.Device = None, **limits: Size) -> list[str]:
         """The limits by kind that a peak is above, on this device or on any; the reason if that is not known."""
         if self.peak is None:
             return ["the limits can't be checked: " + "; ".join(self.inexact)]
+        number = None if device is None else _memory._number(device)
+        if number is not None and number not in self.peak.by_device:
+            return [f"the limits of device {number} can't be checked: this process has not opened it"]
         problems = []
         for kind, limit in limits.items():
             if kind not in KINDS:
                 raise TtmemBadRequest(f"'{kind}': must be one of {', '.join(KINDS)}")
-            peak = self.peak.of(kind, device)
+            peak = self.peak.of(kind, number)
             if peak > parse_size(limit):
                 problems.append(f"the peak of {kind} is {format_size(peak)} ({peak} B), above the limit of {limit}")
         return problems
@@ -187,7 +190,7 @@ class track:
             if kind not in ("cb", "kernel") and grown > parse_size(limit)
         ]
 
-    def require(self, *, leaks: Size | None = None, device: int | None = None, **limits: Size) -> None:
+    def require(self, *, leaks: Size | None = None, device: _memory.Device = None, **limits: Size) -> None:
         """After the block: raises TtmemMemoryError with the card if a peak is above its limit (`dram="1 GiB"`) or more than `leaks`
         stayed on a device."""
         problems = [] if leaks is None else self.left_above(leaks)

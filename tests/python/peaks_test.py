@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Peaks of this process, which its client counts: exact, resettable, and without asking a daemon."""
 
-import json
+import re
 import textwrap
 
 from harness.python_package import run_script
@@ -142,6 +142,34 @@ class Limits(PluginCase):
         self.assertIn("test_too_much", page)
         self.assertIn("8.0 MiB", page)
         self.assertNotIn("<script", page)
+
+    def test_a_limit_is_of_the_device_that_the_marker_names(self):
+        code, output = self.pytest("""
+            @pytest.fixture
+            def devices():
+                with Device(0) as first, Device(1) as second:
+                    yield first, second
+
+            @pytest.mark.limit_device_memory(dram="4 MiB", device=0)
+            def test_of_the_first(devices):
+                devices[1].allocate(8 << 20).free()
+
+            @pytest.mark.limit_device_memory(dram="4 MiB", device=1)
+            def test_of_the_second(devices):
+                devices[1].allocate(8 << 20).free()
+
+            @pytest.mark.limit_device_memory(dram="4 MiB")
+            def test_of_any(devices):
+                devices[1].allocate(8 << 20).free()
+
+            @pytest.mark.limit_device_memory(dram="4 MiB", device=3)
+            def test_of_a_device_that_is_not_open(devices): pass
+        """, TTMEM_SIM_BOARD="t3000")
+        self.assert_outcome(output, failed=3, passed=1)
+        self.assertEqual(len(re.findall(r"the peak of dram is 8\.0 MiB \(\d+ B\), above the limit of 4 MiB", output)), 2, output)
+        for name in ("test_of_the_second", "test_of_any"):
+            self.assertIn(f"_ {name} _", output)
+        self.assertIn("the limits of device 3 can't be checked: this process has not opened it", output)
 
     def test_an_increase_over_the_last_good_run_fails(self):
         tests = "def test_a(device): device.allocate({} << 20).free()"

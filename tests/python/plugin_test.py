@@ -4,6 +4,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -117,6 +118,32 @@ class Leaks(PluginCase):
         self.assertNotIn("stayed on", output)
 
 
+    def test_reruns_on_several_processes_keep_the_figures_of_the_last_run(self):
+        code, output = self.pytest("""
+            runs = []
+
+            @pytest.mark.limit_device_leaks()
+            @pytest.mark.parametrize("size", [1, 2, 3, 4])
+            def test_flaky(device, size):
+                runs.append(size)
+                buffer = device.allocate(size << 20)
+                if runs.count(size) < size:
+                    kept.append(buffer)
+                    kept.append(device.allocate(16 << 20))
+                else:
+                    buffer.free()
+        """, "--ttmem", "-p", "xdist", "-n", "2", "-p", "pytest_rerunfailures", "--reruns", "2", "--ttmem-report", "report.json",
+             "--ttmem-html", "page.html")
+        self.assert_outcome(output, failed=1, passed=3, rerun=5)  # the last one would pass with its fourth run
+        with open(self.path("report.json"), encoding="utf-8") as file:
+            rows = json.load(file)["tests"]
+        found = [(each["test"].partition("[")[2], each["outcome"], each["peak"]["dram"] >> 20, each["left"] >> 20) for each in rows]
+        self.assertEqual(found, [("4]", "failed", 20, 20), ("3]", "passed", 3, 0), ("2]", "passed", 2, 0), ("1]", "passed", 1, 0)])
+        with open(self.path("page.html"), encoding="utf-8") as file:
+            cells = [re.findall(r"<td[^>]*>(.*?)</td>", row) for row in re.findall(r"<tr>(.*?)</tr>", file.read())[1:]]
+        self.assertEqual([(name.partition("[")[2], outcome, peak) for name, outcome, peak, *_ in cells],
+                         [("4]", "failed", "20.0 MiB"), ("3]", "passed", "3.0 MiB"), ("2]", "passed", "2.0 MiB"), ("1]", "passed", "1.0 MiB")])
+
     def test_each_rerun_is_measured_anew(self):
         code, output = self.pytest("""
             runs = []
@@ -131,6 +158,29 @@ class Leaks(PluginCase):
         self.assert_outcome(output, passed=1, rerun=1)
         with open(self.path("report.json"), encoding="utf-8") as file:
             self.assertEqual([(each["outcome"], each["leaked"]) for each in json.load(file)["tests"]], [("passed", [])])
+
+
+class Table(PluginCase):
+    def test_the_hungriest_come_first_and_ties_are_broken_by_l1(self):
+        code, output = self.pytest("""
+            @pytest.mark.parametrize("dram, l1", [(0, 0), (2, 1), (9, 0), (2, 3)] + [(1, number) for number in range(8)])
+            def test_use(device, dram, l1):
+                for size, kind in ((dram, 0), (l1, L1)):
+                    if size: device.allocate(size << 20, kind).free()
+
+            def test_leaves(device):
+                kept.append(device.allocate(5 << 20))
+                try: device.allocate(1 << 40)
+                except OutOfMemory: pass
+        """, "--ttmem")
+        self.assertEqual(code, 0, output)
+        table = output[output.index("PEAK DRAM") :].splitlines()
+        self.assertEqual(table[0].split(), ["PEAK", "DRAM", "PEAK", "L1", "LEFT", "FAILED", "TEST"])
+        rows = [re.sub(r"test_model.py::test_", "", re.sub(r"\.0 MiB", "", line)).split() for line in table[1:11]]
+        self.assertEqual([" ".join(each) for each in rows[:4]],
+                         ["9 0 B 0 B 0 use[9-0]", "5 0 B 5 1 leaves", "2 3 0 B 0 use[2-3]", "2 1 0 B 0 use[2-1]"])
+        self.assertEqual([row[-1] for row in rows[4:]], [f"use[1-{number}]" for number in range(7, 1, -1)])
+        self.assertEqual(table[11], "... and 3 more tests (--ttmem-report FILE has all)")
 
 
 class Untracked(PluginCase):
