@@ -1,14 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The recipes of docs/PYTHON.md, the examples and the notebook run, and show what they promise."""
+"""The recipes of docs/PYTHON.md and the examples run, and show what they promise."""
 
-import json
 import os
 import re
 import subprocess
 import sys
 import tempfile
-import textwrap
 
 from harness.programs import TTMEM, read_file
 from harness.python_package import EXAMPLES, run_script, script_environment
@@ -63,49 +61,6 @@ class Examples(TestCase):
         self.assertRegex(done.stdout, r"\n  request  1\.0 GiB in pages of 2\.0 KiB over 12 banks: 85\.3 MiB in each bank")
         self.assertRegex(done.stdout, r"\n  Largest holders then\n +USED  COUNT  NAME\n +3\.0 GiB      3  decoder\.0/kv_cache\n")
         self.assertRegex(done.stdout, r"\n  What would have made it fit\n  would fit after freeing 85\.3 MiB per bank in 1 allocation")
-
-
-class Notebook(TestCase):
-    def test_every_cell_runs_and_shows_a_table(self):
-        pages = self.execute("peak_per_layer.ipynb")
-        text = "\n".join(pages)
-        self.assertNotIn("not exact", text)
-        for wanted in ("decoder.3", "PEAK_L1", "16.0 MiB", "GROWTH", "512.0 MiB", "<table", "device 0 dram of process"):
-            self.assertIn(wanted, text)
-        self.assertNotIn("<script", text)
-        self.assertNotIn("src=", text)
-        if "TTMEM_KEEP_PAGE" in os.environ:  # to look at it in a browser
-            with open(os.environ["TTMEM_KEEP_PAGE"], "w", encoding="utf-8") as file:
-                file.write('<!doctype html><meta charset="utf-8">' + "<hr>".join(pages))
-
-    def test_the_extension_is_loaded_and_unloaded(self):
-        found = run_script("""
-            from IPython.core.interactiveshell import InteractiveShell
-            import ttmem
-            shell = InteractiveShell.instance(history_length=0)
-            ttmem.load_ipython_extension(shell)
-            has = [shell.find_line_magic("ttmem") is not None, shell.find_cell_magic("ttmem") is not None]
-            ttmem.unload_ipython_extension(shell)
-            answer([*has, shell.find_line_magic("ttmem"), shell.find_cell_magic("ttmem")])
-        """, self.directory.path, HOME=self.state_directory, IPYTHONDIR=self.state_directory)
-        self.assertEqual(found, [True, True, None, None])
-
-    def execute(self, name: str) -> list[str]:
-        with open(os.path.join(EXAMPLES, name), encoding="utf-8") as file:
-            cells = ["".join(cell["source"]) for cell in json.load(file)["cells"] if cell["cell_type"] == "code"]
-        return run_script(textwrap.dedent(f"""
-            from IPython.core.interactiveshell import InteractiveShell
-            from IPython.utils.capture import capture_output
-            shell, pages = InteractiveShell.instance(history_length=0), []
-            for cell in {cells!r}:
-                with capture_output() as shown:
-                    result = shell.run_cell(cell)
-                result.raise_error()
-                pages += [each.data["text/html"] for each in shown.outputs if "text/html" in each.data]
-                if result.result is not None:
-                    pages.append(result.result._repr_html_())
-            answer(pages)
-        """), self.directory.path, observed=True, HOME=self.state_directory, IPYTHONDIR=self.state_directory)
 
 
 if __name__ == "__main__":
