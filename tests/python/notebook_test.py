@@ -21,7 +21,15 @@ from browser import Browser, missing
 
 
 class NotebookCase(TestCase):
+    pages: dict[str, list[str]] = {}
+
     def execute(self, name: str) -> list[str]:
+        """The output of its cells. A notebook runs once."""
+        if name not in self.pages:
+            self.pages[name] = self.run_cells(name)
+        return self.pages[name]
+
+    def run_cells(self, name: str) -> list[str]:
         with open(os.path.join(EXAMPLES, name), encoding="utf-8") as file:
             cells = ["".join(cell["source"]) for cell in json.load(file)["cells"] if cell["cell_type"] == "code"]
         return run_script(textwrap.dedent(f"""
@@ -37,6 +45,7 @@ class NotebookCase(TestCase):
                     pages.append(result.result._repr_html_())
             answer(pages)
         """), self.directory.path, observed=True, HOME=self.state_directory, IPYTHONDIR=self.state_directory)
+
 
 class Output(NotebookCase):
     def test_every_cell_runs_and_shows_a_table(self):

@@ -37,8 +37,18 @@ class Package(TestCase):
         for name, value in (("TTMEM_RUNTIME_DIR", self.directory.path), ("XDG_STATE_HOME", self.state_directory)):
             os.environ[name] = value
 
-    def assert_same(self, view: ttmem.View, *command: str):
-        self.assertEqual(steady(view.to_dict()), steady(self.json_of(*command)), command)
+    def assert_same(self, ask, *command: str):
+        """Both answers are asked for until they are of the same moment: what the daemon keeps changes with the seconds."""
+        answers = {}
+
+        def is_same() -> bool:
+            answers.update(package=steady(ask().to_dict()), program=steady(self.json_of(*command)))
+            return answers["package"] == answers["program"]
+
+        try:
+            wait_until(is_same, "the same answer")
+        except AssertionError:
+            self.assertEqual(answers["package"], answers["program"], command)
 
 
 class Figures(Package):
@@ -51,17 +61,17 @@ class Figures(Package):
             self.check_past(simulator.pid)
             simulator.kill()
             wait_until(lambda: simulator.pid in [each.process.pid for each in ttmem.post_mortems().post_mortems], "no post-mortem")
-            self.assert_same(ttmem.post_mortems(pid=simulator.pid), "post-mortem", str(simulator.pid), "--limit", "0")
+            self.assert_same(lambda: ttmem.post_mortems(pid=simulator.pid), "post-mortem", str(simulator.pid), "--limit", "0")
 
         self.in_every_scenario(check)
-        self.assert_same(ttmem.post_mortems(), "post-mortem", "--limit", "0")
+        self.assert_same(ttmem.post_mortems, "post-mortem", "--limit", "0")
 
     def test_every_scenario_without_a_daemon(self):
         def check(simulator):
             self.assertEqual(ttmem.status().source, "direct")
             if simulator.step in STEPS.values():
                 self.check(simulator.pid)
-            self.assert_same(ttmem.why(), "why")
+            self.assert_same(ttmem.why, "why")
 
         self.in_every_scenario(check)
 
@@ -83,41 +93,28 @@ class Figures(Package):
     def check(self, pid: int):
         device = ttmem.processes(pid=pid).processes[0].devices[0].id
         d = str(device)
-        self.assert_same(ttmem.status(), "status")
-        processes = self.json_of("ps")["processes"]
-        self.assertEqual(steady(ttmem.processes().processes.to_list()), steady(processes))
+        self.assert_same(ttmem.status, "status")
+        wait_until(lambda: steady(ttmem.processes().processes.to_list()) == steady(self.json_of("ps")["processes"]), "the same processes")
         self.assertEqual(ttmem.processes(pid=pid).processes[0].pid, pid)
-        self.assert_same(ttmem.allocations(), "allocations", "--limit", "0")
-        self.assert_same(ttmem.allocations(kind=["dram", "l1"], device=[device]), "allocations", "--limit", "0", "--kind", "dram,l1",
+        self.assert_same(ttmem.allocations, "allocations", "--limit", "0")
+        self.assert_same(lambda: ttmem.allocations(kind=["dram", "l1"], device=[device]), "allocations", "--limit", "0", "--kind", "dram,l1",
                          "-d", d)
-        self.assert_same(ttmem.allocations(group_by="scope"), "allocations", "--limit", "0", "--group-by", "scope")
-        self.assert_same(ttmem.why(), "why")
-        self.assert_same(ttmem.map(device), "map", "-d", d, "--limit", "0")
-        self.assert_same(ttmem.cores(device), "cores", "-d", d, "--limit", "0")
-        self.assert_same(ttmem.programs(), "programs", "--limit", "0")
-        self.assert_same(ttmem.peak(device=device, kind="dram"), "peak", "-d", d, "--kind", "dram", "--limit", "0")
-        self.assert_same(ttmem.fit(device, "1 MiB"), "fit", "-d", d, "1MiB")
+        self.assert_same(lambda: ttmem.allocations(group_by="scope"), "allocations", "--limit", "0", "--group-by", "scope")
+        self.assert_same(ttmem.why, "why")
+        self.assert_same(lambda: ttmem.map(device), "map", "-d", d, "--limit", "0")
+        self.assert_same(lambda: ttmem.cores(device), "cores", "-d", d, "--limit", "0")
+        self.assert_same(ttmem.programs, "programs", "--limit", "0")
+        self.assert_same(lambda: ttmem.peak(device=device, kind="dram"), "peak", "-d", d, "--kind", "dram", "--limit", "0")
+        self.assert_same(lambda: ttmem.fit(device, "1 MiB"), "fit", "-d", d, "1MiB")
 
     def check_past(self, pid: int):
-        """What the daemon keeps changes with the seconds, so both answers are asked for until they are of the same moment."""
+        """What the daemon keeps."""
         device = ttmem.processes(pid=pid).processes[0].devices[0].id
         d, p = str(device), str(pid)
-        for ask, command in (
-            (lambda: ttmem.events(pid=pid), ("events", "--pid", p, "--limit", "0")),
-            (lambda: ttmem.growth(pid=pid), ("growth", "--pid", p, "--limit", "0")),
-            (lambda: ttmem.history(device=device, kind="dram", since=0), ("history", "-d", d, "--kind", "dram", "--seconds", "100000000")),
-            (lambda: ttmem.history(pid=pid, since=0), ("history", "--pid", p, "--seconds", "100000000")),
-        ):
-            answers = {}
-
-            def is_same() -> bool:
-                answers.update(package=steady(ask().to_dict()), program=steady(self.json_of(*command)))
-                return answers["package"] == answers["program"]
-
-            try:
-                wait_until(is_same, "the same answer")
-            except AssertionError:
-                self.assertEqual(answers["package"], answers["program"], command)
+        self.assert_same(lambda: ttmem.events(pid=pid), "events", "--pid", p, "--limit", "0")
+        self.assert_same(lambda: ttmem.growth(pid=pid), "growth", "--pid", p, "--limit", "0")
+        self.assert_same(lambda: ttmem.history(device=device, kind="dram", since=0), "history", "-d", d, "--kind", "dram", "--seconds", "100000000")
+        self.assert_same(lambda: ttmem.history(pid=pid, since=0), "history", "--pid", p, "--seconds", "100000000")
 
     def test_a_request_that_does_not_fit_is_an_answer(self):
         self.simulator_at("leak", "open")
@@ -152,8 +149,8 @@ class Figures(Package):
                 view = ttmem.leaks()
                 self.assertEqual(view.source, source)
                 self.assertEqual([(leak.name, leak.per_mark) for leak in view.leaks], [("cache", 4096)])
-                self.assert_same(view, "leaks", "--limit", "0")
-                self.assert_same(ttmem.leaks(mark="step", marks=4), "leaks", "--mark", "step", "--marks", "4", "--limit", "0")
+                self.assert_same(ttmem.leaks, "leaks", "--limit", "0")
+                self.assert_same(lambda: ttmem.leaks(mark="step", marks=4), "leaks", "--mark", "step", "--marks", "4", "--limit", "0")
                 self.assertEqual(len(ttmem.leaks(kind="l1").leaks), 0)
 
     def test_a_list_of_several_pages_is_put_together(self):
