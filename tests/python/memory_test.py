@@ -13,7 +13,7 @@ from harness.test_case import TestCase, main
 
 BEGIN = textwrap.dedent("""
     import os, threading
-    import ttmem
+    import ttmem, ttmem._notebook
     from simulated_runtime import DRAM, L1, L1_SMALL, TRACE, Device, OutOfMemory, op
 
     def own(): return ttmem.processes(pid=os.getpid()).processes[0].devices[0].memory
@@ -190,8 +190,10 @@ class Blocks(MemoryCase):
             fail()
             with ttmem.track() as t, ttmem.scope("too much"):
                 fail()
-            answer([[each.verdict, each.name] for each in t.failures])
-        """, [["too big", "too much"]])
+            report = ttmem._notebook.CellReport(t)
+            cards = "Card of failure 1: " in t.card(), "<pre" in report._repr_html_() and "Card of failure 1: " in report._repr_html_()
+            answer([[[each.verdict, each.name] for each in t.failures], cards])
+        """, [[["too big", "too much"]], [True, True]])
 
 
 class Failures(MemoryCase):

@@ -3,6 +3,7 @@
 """Every question of the Python package has the figures of 'ttmem --json', with and without a daemon."""
 
 import contextlib
+import html
 import json
 import os
 import pickle
@@ -183,6 +184,7 @@ class Cards(Package):
                 for part in ("request ", "bank ", "What would have made it fit"):
                     self.assertIn(f"\n  {part}", card)
                 self.assertIn(card, repr(ttmem.why(pid=simulator.pid)))
+                self.assertIn(html.escape(card), ttmem.why(pid=simulator.pid)._repr_html_())
                 simulator.close()
 
     def test_a_failure_without_a_card_has_its_figures(self):
