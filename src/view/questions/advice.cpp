@@ -40,11 +40,12 @@ namespace {
 using census::Kind;
 using census::MemoryFigures;
 
-constexpr uint64_t kMarginPart = 10;       // of the size that would have sufficed
-constexpr uint64_t kRegionAlignment = 32;  // of l1_small_size
-constexpr uint64_t kTracePage = 8192;      // of a trace, in each bank
-constexpr uint64_t kLargePart = 8;         // an eighth of a pool is large
-constexpr uint64_t kDifferentPart = 10;    // chips differ much from a tenth of their capacity on
+constexpr uint64_t kMarginPart = 10;          // of the size that would have sufficed
+constexpr uint64_t kRegionAlignment = 32;     // of l1_small_size
+constexpr uint64_t kTracePage = 8192;         // of a trace, in each bank
+constexpr uint64_t kLargePart = 8;            // an eighth of a pool is large
+constexpr uint64_t kLongNs = 60'000'000'000;  // and half of a life
+constexpr uint64_t kDifferentPart = 10;       // chips differ much from a tenth of their capacity on
 constexpr uint64_t kMostFailures = 64;
 constexpr size_t kMostHeld = 5;
 
@@ -292,7 +293,7 @@ private:
                 blocks_[{position, kind}].push_back({a.address, a.reserved, ledger.pid(), a.name, &ledger});
             }
             const uint64_t age_ns = ledger.clock.age_ns(a.ticks);
-            if (age_ns >= life_ns / 2 && !positions.empty()) {
+            if (age_ns >= std::max(life_ns / 2, kLongNs) && !positions.empty()) {
                 HeldName& held = held_[{ledger.pid(), ledger.reader().name(a.name), kind}];
                 held.age_ns = held.used == 0 ? age_ns : std::min(held.age_ns, age_ns);
                 held.used = census::saturating_add(held.used, a.used());

@@ -117,6 +117,52 @@ private:
     census::Census census_;
 };
 
+// A process that has held half of DRAM under one name.
+class HoldingHost : public view::Host {
+public:
+    HoldingHost(uint64_t life_ns, uint64_t held_ns, uint64_t bytes) : life_ns_(life_ns) {
+        segment_.add_device(census::small_chip(0x10, 0));
+        auto a = census::allocation(segment_.add_set(1), segment::AllocationKind::dram, 0x1000, bytes, bytes);
+        a.name = segment_.add_name("weights");
+        a.ticks = segment::monotonic_now() - held_ns;  // the clock of this segment
+        segment_.add(a);
+        census_.processes.push_back(segment_.process(7));
+    }
+    Origin origin() const override {
+        Origin now = read_here();
+        now.time_ns = census_.processes.front().identity.start_time_ns + life_ns_;
+        return now;
+    }
+    census::Census census() const override { return census_; }
+
+private:
+    uint64_t life_ns_;
+    census::TestSegment segment_;
+    census::Census census_;
+};
+
+std::vector<AdviceItem> held_long(uint64_t life_seconds, uint64_t held_seconds, uint64_t bytes) {
+    constexpr uint64_t kSecond = 1'000'000'000;
+    const auto view = Advice::answer(HoldingHost(life_seconds * kSecond, held_seconds * kSecond, bytes), {});
+    EXPECT_TRUE(view);
+    std::vector<AdviceItem> items = view ? view->advice : std::vector<AdviceItem>();
+    std::erase_if(items, [](const AdviceItem& item) { return item.topic != AdviceTopic::held_long; });
+    return items;
+}
+
+TEST(Advice, WhatIsLargeAndHeldForAMinuteAndHalfOfALifeIsNamed) {
+    const auto items = held_long(150, 80, 2000);
+    ASSERT_THAT(items, SizeIs(1));
+    EXPECT_EQ(items[0].name, "weights");
+    EXPECT_EQ(items[0].pid, 7u);
+    EXPECT_EQ(items[0].devices, std::vector<uint32_t>{0});
+    EXPECT_THAT(items[0].text, HasSubstr("weights of process 7 holds 2.0 KiB of dram since 1m20s"));
+    EXPECT_THAT(held_long(200, 80, 2000), IsEmpty()) << "less than half of its life";
+    EXPECT_THAT(held_long(50, 50, 2000), IsEmpty()) << "its whole life is short";
+    EXPECT_THAT(held_long(150, 80, 496), IsEmpty()) << "less than an eighth of the pool";
+    EXPECT_THAT(held_long(150, 80, 500), SizeIs(1));
+}
+
 TEST(Advice, FragmentationNamesWhatLiesBetweenTheHoles) {
     const auto view = Advice::answer(FragmentedHost(), {});
     ASSERT_TRUE(view);
