@@ -33,6 +33,9 @@ public:
     }
     void free(uint32_t slot) { segment_.free(slot, ++time_ * kTick); }
 
+    // Where nothing is live.
+    void reuse_slots() { segment_.header().slots_used.store(0); }
+
     census::Process process(uint32_t pid, census::Lifetime lifetime = {}) {
         census::Process process = segment_.process(pid);
         process.lifetime = lifetime;
@@ -84,6 +87,27 @@ TEST(RunHeadroom, EventsThatWereOverwrittenMakeItAnUpperBound) {
     EXPECT_EQ(least.headroom, kWholeL1 - 400);
     EXPECT_EQ(least.at_least, std::nullopt);
     EXPECT_GT(least.missing, 0u);
+}
+
+// The run has many times the records of its ring, which is read before it overflows.
+TEST(RunHeadroom, ALongRunIsDecidedIfItsEventsAreReadInTime) {
+    constexpr int kEvents = 40'000;
+    constexpr int kEventsAtOnce = 8;
+    L1User user;
+    const census::Census census = census::census_of(user.process(1));
+    RunHeadroom headroom;
+    for (int event = 0; event < kEvents; event += 2) {
+        const bool is_worst = event == kEvents / 2;
+        const uint64_t bytes = is_worst ? 444 : static_cast<uint64_t>(100 + event % 300);
+        user.reuse_slots();
+        user.free(user.place(AllocationKind::cb, 0, bytes));
+        if (event % kEventsAtOnce == 0) {
+            headroom.follow(census);
+        }
+    }
+    EXPECT_EQ(
+        headroom.finish(census),
+        (std::vector<LeastHeadroom>{{.device = 0, .headroom = kWholeL1 - 444, .at_least = kWholeL1 - 444}}));
 }
 
 TEST(RunHeadroom, ProcessesAtTheSameTimeGiveBounds) {
