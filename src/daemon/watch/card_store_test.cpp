@@ -223,6 +223,37 @@ TEST_F(CardStoreTest, TheStateFolderIsTheNamedOneElseThatOfTheService) {
     }
 }
 
+TEST_F(CardStoreTest, TheStateFolderOfAnOrdinaryUserIsThatOfTheSession) {
+    const pid_t child = fork();
+    if (child == 0) {
+        if (geteuid() == 0 && setresuid(1000, 1000, 1000) != 0) {
+            _exit(77);
+        }
+        const auto is_at = [](const fs::path& expected) {
+            return state_directory("/run/x", false) == expected;
+        };
+        unsetenv("STATE_DIRECTORY");
+        unsetenv("TTMEM_STATE_DIR");
+        setenv("HOME", "/u", 1);
+        setenv("XDG_STATE_HOME", "/u/state", 1);
+        const bool is_of_session = is_at("/u/state/ttmem");
+        setenv("TTMEM_STATE_DIR", "/a/b", 1);
+        const bool is_named = is_at("/a/b");
+        unsetenv("TTMEM_STATE_DIR");
+        unsetenv("XDG_STATE_HOME");
+        const bool is_in_home = is_at("/u/.local/state/ttmem");
+        unsetenv("HOME");
+        const bool is_absent = is_at({});
+        _exit((is_of_session ? 0 : 1) + (is_named ? 0 : 2) + (is_in_home ? 0 : 4) + (is_absent ? 0 : 8));
+    }
+    int status = 0;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    if (WEXITSTATUS(status) == 77) {
+        GTEST_SKIP() << "no other users";
+    }
+    EXPECT_EQ(status, 0) << "1: XDG_STATE_HOME, 2: TTMEM_STATE_DIR, 4: HOME, 8: none";
+}
+
 // A segment with one card.
 void add_card(census::TestSegment& segment) {
     segment.add_device(census::small_chip(0x10, 0));

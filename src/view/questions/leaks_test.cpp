@@ -18,7 +18,7 @@ using testing::SizeIs;
 // A process that holds memory under a few names, mark by mark.
 class MarkedHost : public view::Host {
 public:
-    MarkedHost() {
+    explicit MarkedHost(uint64_t spacing = 1000) : spacing_(spacing) {
         segment_.add_device(census::small_chip(0x10, 0));
         set_ = segment_.add_set(1);
         for (const char* text : {"step", "leaky", "cache", "steady", "up and down"}) {
@@ -35,7 +35,7 @@ public:
             const auto kind = is_cb ? segment::AllocationKind::cb : segment::AllocationKind::dram;
             totals.push_back({is_cb ? 2 : 2 + i, static_cast<uint8_t>(kind), set_, 0, 1, used[i]});
         }
-        segment_.add_mark(1, 1000 * ++marks_, totals);
+        segment_.add_mark(1, spacing_ * ++marks_, totals);
     }
 
     Origin origin() const override { return {"host", 1, OriginSource::direct}; }
@@ -44,6 +44,7 @@ public:
 private:
     census::TestSegment segment_;
     uint8_t set_ = 0;
+    uint64_t spacing_;  // ticks, which are nanoseconds
     uint64_t marks_ = 0;
     census::Census census_;
 };
@@ -72,6 +73,23 @@ TEST(LeaksAnswer, TellsWhatGrowsAtEachMarkFromPlateausAndPrograms) {
     EXPECT_EQ(view->leaks[2].verdict, LeakVerdict::plateau);
     EXPECT_TRUE(view->is_growing());
     EXPECT_THAT(render_plain(leaks_text(*view, {})), HasSubstr("1 name grows from mark to mark"));
+}
+
+TEST(LeaksAnswer, SaysForHowLongANameHasGrown) {
+    constexpr uint64_t kSpacing = 100'000'000;  // more than an answer takes
+    MarkedHost host(kSpacing);
+    host.mark({900, 1, 1, 1, 1});
+    host.mark({100, 1, 1, 1, 1});
+    host.mark({200, 1, 1, 1, 1});
+    host.mark({300, 1, 1, 1, 1});
+    const uint64_t before = segment::monotonic_now();
+    const auto view = Leaks::answer(host, {});
+    const uint64_t after = segment::monotonic_now();
+    ASSERT_TRUE(view) << view.error().text;
+    ASSERT_THAT(view->leaks, SizeIs(1));
+    EXPECT_EQ(view->leaks[0].marks, 3u);
+    EXPECT_GE(view->leaks[0].since_age_ns, before - 2 * kSpacing) << "it grows since the second mark";
+    EXPECT_LE(view->leaks[0].since_age_ns, after - 2 * kSpacing);
 }
 
 TEST(LeaksAnswer, NeedsEnoughMarksOfThatName) {
