@@ -196,6 +196,85 @@ void check_random_states() {
     EXPECT_GT(released, 10u);
 }
 
+struct RegionCall {
+    ReplayAllocation call;
+    bool is_free = false;  // of the call with that id
+};
+
+// The granted calls, made again in regions of other sizes; then the request.
+bool fits_with(const RegionSizes& regions, const std::vector<RegionCall>& calls,
+               const ReplayAllocation& request) {
+    const auto target = open_allocator_target(*find_board("t3000"), regions);
+    for (const RegionCall& one : calls) {
+        const bool is_done = one.is_free ? target->free(one.call.id) : target->allocate(one.call).has_value();
+        RC_ASSERT(is_done);
+    }
+    return target->allocate(request).has_value();
+}
+
+ReplayAllocation random_region_call(uint64_t random, PoolKind pool, int64_t id) {
+    const bool is_trace = pool == PoolKind::trace;
+    ReplayAllocation call{.id = id, .pool = pool, .page_size = 1 + random % 4096, .bottom_up = is_trace};
+    random >>= 12;
+    if (is_trace) {
+        call.size = (1 + random % 1500) * call.page_size;
+    } else {
+        call.shard_cores = 1 + static_cast<uint32_t>(random % 8);
+        call.shard_pages_per_core = 1 + static_cast<uint32_t>(random / 8 % 8);
+        call.size = uint64_t{call.shard_cores} * call.shard_pages_per_core * call.page_size;
+    }
+    return call;
+}
+
+void check_region_sizes() {
+    constexpr RegionSizes kRegions{.l1_small = 65'536, .trace = 8'388'608};
+    const std::unique_ptr<ReplayTarget> target = open_metal_target(*find_board("t3000"), kRegions);
+    uint64_t fragmented = 0;
+    int64_t id = 0;
+    const bool held = rc::check("after the proposal, the request fits, and no smaller size does", [&] {
+        target->free_all();
+        const PoolKind pool = *rc::gen::element(PoolKind::l1_small, PoolKind::trace);
+        const uint64_t unit =
+            pool == PoolKind::trace ? allocator::kTraceAlignment * target->banks(pool) : uint64_t{32};
+        std::vector<RegionCall> calls;
+        std::vector<ReplayAllocation> live;
+        const auto randoms = *rc::gen::container<std::vector<uint64_t>>(
+            40, rc::gen::resize(rc::kNominalSize, rc::gen::arbitrary<uint64_t>()));
+        for (const uint64_t random : randoms) {
+            if (random % 3 == 0 && !live.empty()) {
+                const auto victim = live.begin() + static_cast<ptrdiff_t>(random / 3 % live.size());
+                RC_ASSERT(target->free(victim->id));
+                calls.push_back({*victim, true});
+                live.erase(victim);
+                continue;
+            }
+            const ReplayAllocation call = random_region_call(random >> 8, pool, ++id);
+            if (target->allocate(call)) {
+                calls.push_back({call});
+                live.push_back(call);
+                continue;
+            }
+            const AllocatorFit predicted = ask_about_mesh(query_of(call));
+            RC_ASSERT(predicted.answer == FitAnswer::does_not_fit);
+            RC_ASSERT(predicted.ways.region_size.has_value());
+            fragmented += predicted.verdict == allocator::FitVerdict::fragmented ? 1u : 0u;
+            RegionSizes regions = kRegions;
+            uint64_t& size = pool == PoolKind::trace ? regions.trace : regions.l1_small;
+            size = *predicted.ways.region_size;
+            RC_ASSERT(fits_with(regions, calls, call));
+            size -= unit;
+            RC_ASSERT(!fits_with(regions, calls, call));
+        }
+    });
+    EXPECT_TRUE(held);
+    EXPECT_GT(fragmented, 20u) << "packed blocks would prove nothing";
+}
+
+TEST(FitInRandomStates, ProposesTheSmallestRegionThatHoldsTheRequestAndWhatIsLive) {
+    const test::Outcome outcome = test::run_in_child(check_region_sizes);
+    EXPECT_EQ(outcome.code, 0) << outcome.err;
+}
+
 TEST(FitInRandomStates, PredictsWhatTheAllocatorDoesAndWhatToFree) {
     const test::Outcome outcome = test::run_in_child(check_random_states);
     EXPECT_EQ(outcome.code, 0) << outcome.err;

@@ -5,6 +5,8 @@
 #include <cassert>
 #include <unordered_map>
 
+#include "allocator/geometry.hpp"
+
 namespace ttmem::allocator {
 
 namespace {
@@ -118,6 +120,27 @@ std::optional<uint64_t> BankSnapshot::find(uint64_t size, bool bottom_up) const 
     const auto block = first_fit(free_, size, bottom_up);
     return block == free_.end() ? std::nullopt
                                 : std::optional(place_in(block->first, block->second, size, bottom_up));
+}
+
+std::optional<uint64_t> BankSnapshot::size_that_fits(uint64_t request, bool bottom_up, uint64_t unit) const {
+    if (request <= statistics_.largest_free) {
+        return std::nullopt;
+    }
+    uint64_t growing = size_;
+    if (!blocks_.empty()) {
+        growing = bottom_up ? base_ + size_ - blocks_.back().end() : blocks_.front().address - base_;
+    }
+    const uint64_t kept = size_ - growing;
+    if (kept > UINT64_MAX - unit || request > UINT64_MAX - unit - kept) {
+        return std::nullopt;
+    }
+    const uint64_t size = round_up_or_most(kept + request, unit);
+    std::vector<LiveBlock> blocks(blocks_);
+    for (LiveBlock& block : blocks) {
+        block.address = block.address - base_ + (bottom_up ? 0 : size - size_);
+    }
+    return BankSnapshot(0, size, std::move(blocks)).find(request, bottom_up) ? std::optional(size)
+                                                                             : std::nullopt;
 }
 
 BankSnapshot BankSnapshot::without(const BlocksToFree& freed) const {

@@ -81,6 +81,11 @@ public:
     std::vector<BlocksToFree> cheapest_to_free(uint64_t size, bool bottom_up, size_t most,
                                                FreeCost cost = FreeCost::bytes) const;
 
+    // The size that a region needs, in units of `unit`, for the request beside the live blocks. The end of a region is fixed: a larger
+    // one begins lower. Blocks keep their distance from the end that the region allocates from, so the free block at the other end
+    // grows, and no other one. The request is tried in a bank of that size. Empty if it fits already, or if no size suffices.
+    std::optional<uint64_t> size_that_fits(uint64_t request, bool bottom_up, uint64_t unit) const;
+
     // Whether all blocks that begin below `floor` have room above it, each in one block and from the highest address down.
     bool can_move_above(uint64_t floor) const;
 

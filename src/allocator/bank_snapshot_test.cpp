@@ -94,6 +94,20 @@ TEST(BankSnapshot, TheCheapestNeighboursToFreeComeFirst) {
     EXPECT_THAT(bank.cheapest_to_free(300, true, 3), IsEmpty()) << "it fits";
 }
 
+// The free block at the end from which a region does not allocate is the one that grows.
+TEST(BankSnapshot, ALargerRegionGrowsAtTheOtherEnd) {
+    EXPECT_EQ(example().size_that_fits(301, true, 1), 1001u) << "300 are free at the high end";
+    EXPECT_EQ(example().size_that_fits(301, false, 1), 1201u) << "100 are free at the low end";
+    EXPECT_EQ(example().size_that_fits(301, false, 32), 1216u);
+    EXPECT_EQ(example().size_that_fits(300, true, 1), std::nullopt) << "it fits as it is";
+    const auto full_at_both_ends = BankSnapshot::of(0, 300, {{0, 50}, {250, 50}});
+    EXPECT_EQ(full_at_both_ends->size_that_fits(201, true, 1), 501u);
+    EXPECT_EQ(full_at_both_ends->size_that_fits(201, false, 1), 501u);
+    EXPECT_EQ(BankSnapshot::of(0, 0, {})->size_that_fits(33, true, 32), 64u);
+    EXPECT_EQ(example().size_that_fits(UINT64_MAX, true, 1), std::nullopt);
+    EXPECT_EQ(BankSnapshot::of(0, 10, {})->size_that_fits(UINT64_MAX, true, 32), std::nullopt);
+}
+
 // All sets of neighbours, tried one by one.
 std::optional<uint64_t> cheapest_by_trying(const BankSnapshot& bank, uint64_t base, uint64_t size,
                                            uint64_t wanted) {

@@ -146,7 +146,7 @@ private:
                                 .banks = head_.banks,
                                 .page_alignment = is_l1 ? allocator::kL1PageAlignment : alignment(),
                                 .bank_alignment = alignment(),
-                                .bottom_up = bottom_up};
+                                .bottom_up = head_.direction == TTMEM_BOTTOM_UP};
         WaysOut ways;
         ways.fits_after_compaction = failure.needed_per_bank <= failure.free_per_bank;
         add_releases(ways, *bank, failure.needed_per_bank, bottom_up,
@@ -157,7 +157,9 @@ private:
                 ways.dram_address = place(others_.dram->first, others_.dram->second, asked->in_dram());
             }
         }
-        ways.region_size = region_size_for(*kind, head_.used_per_bank, failure.needed_per_bank, pool);
+        ways.region_size =
+            region_size_for(*kind, pool, *bank, {.pool = pool_of(*kind), .bottom_up = bottom_up},
+                            failure.needed_per_bank, others_.room_below);
         return ways;
     }
 

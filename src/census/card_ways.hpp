@@ -20,8 +20,9 @@ namespace ttmem::census {
 // What a card does not have: other pools of its allocator, as they are now.
 struct OtherPools {
     std::optional<std::pair<allocator::PoolGeometry, allocator::BankSnapshot>> dram;
-    uint64_t l1_small_size = 0;  // bytes of the region in each bank
-    uint64_t l1_small_peak = 0;  // its highest use in one bank
+    std::optional<uint64_t> room_below;  // of a region: the size of the pool from which it is cut
+    uint64_t l1_small_size = 0;          // bytes of the region in each bank
+    uint64_t l1_small_peak = 0;          // its highest use in one bank
 };
 
 // Returns why nothing can be proposed.

@@ -347,6 +347,7 @@ TEST_F(CardFixes, NameOtherRequestsAndTheSizeOfARegion) {
     head_.used_per_bank = 0;
     head_.failure.free_per_bank = 512;
     head_.failure.largest_free_per_bank = 512;
+    head_.direction = TTMEM_TOP_DOWN;
     head_.request_banks = 2;
     head_.failure.requested = 1280;  // 10 pages of 64 on each of two cores
     write();
@@ -355,6 +356,43 @@ TEST_F(CardFixes, NameOtherRequestsAndTheSizeOfARegion) {
     EXPECT_EQ(card().fix->with_cores, 3u) << "7 pages of 64 on each";
     EXPECT_FALSE(card().fix->fits_after_compaction);
     EXPECT_THAT(card().fix->to_free, IsEmpty());
+}
+
+// What is used and what is needed are less than the region has; its free blocks do not hold the request.
+TEST_F(CardFixes, OfAFragmentedRegionHoldTheRequestWhereTheBlocksLie) {
+    head_.failure.kind = static_cast<uint8_t>(AllocationKind::l1_small);
+    head_.direction = TTMEM_TOP_DOWN;
+    head_.bank_size = 512;
+    head_.used_per_bank = 256;
+    head_.failure.needed_per_bank = 192;
+    head_.failure.free_per_bank = 256;
+    head_.failure.largest_free_per_bank = 160;
+    add_block(0x1000 + 96, 4 * 256, 0, 10, AllocationKind::l1_small);
+    write();
+    ASSERT_TRUE(card().fix) << card().no_fix;
+    EXPECT_EQ(card().fix->region_size, 608u) << "96 are free at its low end, which grows";
+    head_.request_direction = TTMEM_BOTTOM_UP;
+    write(false);
+    EXPECT_EQ(card().fix->region_size, std::nullopt) << "the block may have been placed so too";
+}
+
+TEST_F(CardFixes, OfAFragmentedTraceRegionAreOfAllBanks) {
+    ttmem_device_info info = small_chip(0x20, 1);
+    info.memory[TTMEM_DRAM].size_per_bank = 65'536;
+    segment_.add_device(info);
+    head_.failure.set = segment_.add_set(2);
+    census_ = census_of(segment_.process(7));
+    head_.failure.kind = static_cast<uint8_t>(AllocationKind::trace);
+    head_.direction = head_.request_direction = TTMEM_BOTTOM_UP;
+    head_.bank_size = 16'384;
+    head_.used_per_bank = 8192;
+    head_.failure.needed_per_bank = 6144;
+    head_.failure.free_per_bank = 8192;
+    head_.failure.largest_free_per_bank = 4096;
+    add_block(0x1000 + 4096, 4 * 8192, 0, 10, AllocationKind::trace);
+    write();
+    ASSERT_TRUE(card().fix) << card().no_fix;
+    EXPECT_EQ(card().fix->region_size, 4u * 24'576) << "4,096 are free at its high end, which grows";
 }
 
 TEST_F(FailureCards, OutliveTheEntryOfTheirFailure) {

@@ -200,8 +200,15 @@ public:
         }
         if (failure.type == static_cast<uint8_t>(FailureType::cb_clash)) {
             add_l1_small(pools, *set);
-        } else if (failure.kind == static_cast<uint8_t>(segment::AllocationKind::l1) ||
-                   failure.kind == static_cast<uint8_t>(segment::AllocationKind::l1_small)) {
+            return pools;
+        }
+        const auto kind = kind_of(static_cast<segment::AllocationKind>(failure.kind));
+        const auto below = geometry_of_set(report_, set->set.members, pool_below(kind.value_or(Kind::l1)));
+        if (below) {
+            pools.room_below = below->size;
+        }
+        if (failure.kind == static_cast<uint8_t>(segment::AllocationKind::l1) ||
+            failure.kind == static_cast<uint8_t>(segment::AllocationKind::l1_small)) {
             add_dram(pools, *set);
         }
         return pools;

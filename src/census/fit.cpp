@@ -114,10 +114,17 @@ private:
                             ledger_.reader().name(a.name)};
         });
         add_other_requests(fit.ways, request_, *geometry, *bank);
-        fit.ways.region_size = region_size_for(kind, fit.used, fit.needed, *geometry);
+        fit.ways.region_size =
+            region_size_for(kind, *geometry, *bank, request, fit.needed, room_below(set, report));
         if (allocator::is_in_l1(pool_of(kind))) {
             add_dram(fit, set, report);
         }
+    }
+
+    // The size of the pool from which a region is cut.
+    std::optional<uint64_t> room_below(const segment::SetTotals& set, const Report& report) const {
+        const auto below = geometry_of_set(report, set.set.members, pool_below(request_.kind));
+        return below ? std::optional(below->size) : std::nullopt;
     }
 
     void add_dram(AllocatorFit& fit, const segment::SetTotals& set, const Report& report) {

@@ -19,14 +19,14 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
 
-// DRAM: 4 banks of 4,096 from 4,096. L1: 8 cores of 2,048 from 1,024, with L1_SMALL of 256 above it.
+// DRAM: 4 banks of 16,384 from 4,096. L1: 8 cores of 2,048 from 1,024, with L1_SMALL of 256 above it.
 ttmem_device_info chip(uint64_t asic_id, uint32_t logical_id) {
     ttmem_device_info info{};
     info.asic_id = asic_id;
     info.logical_id = logical_id;
     info.arch = TTMEM_ARCH_WORMHOLE_B0;
-    info.memory[TTMEM_DRAM] = {4096, 4096, 0, 4, 32, TTMEM_BOTTOM_UP, 0};
-    info.memory[TTMEM_TRACE] = {8192, 0, 0, 4, 32, TTMEM_BOTTOM_UP, 0};
+    info.memory[TTMEM_DRAM] = {4096, 16384, 0, 4, 32, TTMEM_BOTTOM_UP, 0};
+    info.memory[TTMEM_TRACE] = {20480, 0, 0, 4, 32, TTMEM_BOTTOM_UP, 0};
     info.memory[TTMEM_L1] = {1024, 2048, 0, 8, 32, TTMEM_TOP_DOWN, 0};
     info.memory[TTMEM_L1_SMALL] = {3072, 256, 0, 8, 32, TTMEM_TOP_DOWN, 0};
     return info;
@@ -70,15 +70,15 @@ TEST_F(FitOfOneProcess, GetsTheAddressThatTheAllocatorGives) {
     EXPECT_EQ(dram.address, 5120u);
     EXPECT_EQ(dram.needed, 2048u) << "5 pages of 1,024 over 4 banks";
     EXPECT_EQ(dram.reserved(), 8192u);
-    EXPECT_EQ(dram.bank, (Bank{4096, 4096, 4}));
+    EXPECT_EQ(dram.bank, (Bank{4096, 16384, 4}));
     EXPECT_EQ(dram.used, 1024u);
-    EXPECT_EQ(dram.free, 3072u);
+    EXPECT_EQ(dram.free, 15360u);
     EXPECT_FALSE(dram.is_top_down);
     EXPECT_EQ(dram.pid, 7u);
     EXPECT_THAT(dram.devices, ElementsAre(0));
     EXPECT_EQ(
         one({.device = "0", .size = 4096, .page_size = 1000, .direction = FitDirection::top_down}).address,
-        8192u - 2048);
+        20480u - 2048);
     const AllocatorFit l1 = one({.device = "0", .kind = Kind::l1, .size = 100, .page_size = 100});
     EXPECT_TRUE(l1.is_top_down);
     EXPECT_EQ(l1.needed, 128u) << "112 rounded up to the alignment of DRAM";
@@ -126,9 +126,31 @@ TEST_F(FitOfOneProcess, NamesOtherRequestsThatWouldFit) {
         one({.device = "0", .kind = Kind::l1_small, .size = 300, .page_size = 300, .cores = 1});
     EXPECT_EQ(small.verdict, FitVerdict::too_big);
     EXPECT_EQ(small.ways.region_size, 320u);
+    EXPECT_EQ(one({.device = "0", .kind = Kind::l1_small, .size = 2304, .page_size = 2304, .cores = 1})
+                  .ways.region_size,
+              std::nullopt)
+        << "nothing of L1 would be left";
+    EXPECT_EQ(one({.device = "0", .kind = Kind::trace, .size = 60'000, .page_size = 60'000}).ways.region_size,
+              std::nullopt)
+        << "nothing of DRAM would be left";
     const AllocatorFit trace = one({.device = "0", .kind = Kind::trace, .size = 100, .page_size = 64});
     EXPECT_EQ(trace.verdict, FitVerdict::too_big) << "there is no trace region";
     EXPECT_EQ(trace.ways.region_size, 4u * 8192) << "of all banks together";
+}
+
+// 256 from 3,072, of which 64 are free at each end of the block.
+TEST_F(FitOfOneProcess, ProposesNoRegionThatFragmentationDefeats) {
+    add(AllocationKind::l1_small, 3136, 128, 8);
+    FitQuery query{.device = "0", .kind = Kind::l1_small, .size = 96, .page_size = 96, .cores = 1};
+    const AllocatorFit small = one(query);
+    EXPECT_EQ(small.verdict, FitVerdict::fragmented);
+    EXPECT_EQ(small.ways.region_size, 288u) << "used and needed are 224, less than the region has";
+    query.direction = FitDirection::bottom_up;
+    EXPECT_EQ(one(query).ways.region_size, std::nullopt) << "others may have been made bottom-up too";
+    query.kind = Kind::trace;
+    query.direction = FitDirection::top_down;
+    query.cores = std::nullopt;
+    EXPECT_EQ(one(query).ways.region_size, 4u * 8192) << "nothing is live there";
 }
 
 TEST_F(FitOfOneProcess, WarnsOfCircularBuffersAboveTheAddress) {

@@ -86,16 +86,25 @@ void add_other_requests(WaysOut& ways, const FitRequest& request, const PoolGeom
     }
 }
 
-std::optional<uint64_t> region_size_for(Kind kind, uint64_t used, uint64_t needed, const PoolGeometry& pool) {
-    const uint64_t together = saturating_add(used, needed);
-    if (kind == Kind::l1_small) {
-        return allocator::round_up_or_most(together, std::max(pool.bank_alignment, 1u));
+std::optional<uint64_t> region_size_for(Kind kind, const PoolGeometry& pool, const BankSnapshot& bank,
+                                        const BufferRequest& request, uint64_t needed,
+                                        std::optional<uint64_t> room) {
+    if (kind != Kind::l1_small && kind != Kind::trace) {
+        return std::nullopt;
     }
-    if (kind == Kind::trace) {
-        return allocator::multiply_or_most(allocator::round_up_or_most(together, allocator::kTraceAlignment),
-                                           pool.banks);
+    // Beside a request against the direction of the pool, others may have been made so, whose blocks then move differently.
+    const bool is_usual = request.bottom_up.value_or(pool.bottom_up) == pool.bottom_up;
+    if (!is_usual && !bank.blocks().empty()) {
+        return std::nullopt;
     }
-    return std::nullopt;
+    const bool is_trace = kind == Kind::trace;
+    const uint64_t unit = is_trace ? allocator::kTraceAlignment : std::max(pool.bank_alignment, 1u);
+    const auto size = bank.size_that_fits(needed, pool.bottom_up, unit);
+    // The region takes its bytes from the pool below it, of which the runtime wants something to be left.
+    if (!size || (room && *size - pool.size >= *room)) {
+        return std::nullopt;
+    }
+    return is_trace ? allocator::multiply_or_most(*size, pool.banks) : *size;
 }
 
 }  // namespace ttmem::census

@@ -82,6 +82,9 @@ struct FitRequest {
 // The kinds that have a pool are the allocator's pools.
 constexpr allocator::PoolKind pool_of(Kind kind) { return static_cast<allocator::PoolKind>(index_of(kind)); }
 
+// The pool from which a region is cut.
+constexpr Kind pool_below(Kind region) { return region == Kind::trace ? Kind::dram : Kind::l1; }
+
 // The address that a request gets in a pool.
 std::optional<uint64_t> place(const allocator::PoolGeometry& pool, const allocator::BankSnapshot& bank,
                               const allocator::BufferRequest& request);
@@ -96,8 +99,12 @@ void add_releases(WaysOut& ways, const allocator::BankSnapshot& bank, uint64_t n
 void add_other_requests(WaysOut& ways, const FitRequest& request, const allocator::PoolGeometry& pool,
                         const allocator::BankSnapshot& bank);
 
-// The setting that makes a region large enough for what is live and the request. Empty for kinds without one.
-std::optional<uint64_t> region_size_for(Kind kind, uint64_t used, uint64_t needed,
-                                        const allocator::PoolGeometry& pool);
+// The smallest setting of a region that holds what is live, with the gaps between, and the request. `pool` has the direction
+// of the pool, not of the request; `room` is the size of the pool below the region, if it is known. Empty for kinds without a
+// setting, and if there is no such size or it can't be proved.
+std::optional<uint64_t> region_size_for(Kind kind, const allocator::PoolGeometry& pool,
+                                        const allocator::BankSnapshot& bank,
+                                        const allocator::BufferRequest& request, uint64_t needed,
+                                        std::optional<uint64_t> room);
 
 }  // namespace ttmem::census

@@ -43,9 +43,9 @@ void ways_fields(auto& io, Like<census::WaysOut> auto& ways) {
     io("dram_address", ways.dram_address,
        "instead of L1, interleaved in DRAM as it is now, it would get this address; null: it would not fit");
     io("region_size", ways.region_size,
-       "`l1_small_size` (bytes per bank) or `trace_region_size` (bytes of all banks) that holds what is live "
-       "and the request; of a clash the `l1_small_size` that lifts the L1 buffers enough; null: no setting "
-       "helps");
+       "`l1_small_size` (bytes per bank) or `trace_region_size` (bytes of all banks) that holds what is "
+       "live, with the gaps between, and the request; of a clash the `l1_small_size` that lifts the L1 "
+       "buffers enough; null: none, or it can't be proved");
     io("to_free", ways.to_free,
        "up to three sets of neighbours whose release makes room, the cheapest first");
     io("fewest_names", ways.fewest_names,
