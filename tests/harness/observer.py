@@ -27,6 +27,14 @@ def preloadable(path: str) -> str:
     return os.path.join(link, os.path.basename(path))
 
 
+RELEASE = os.path.join(TEST_BIN, "observer_release")  # runs a stand-in of a release of the runtime
+
+
+def stand_in(release: str) -> str:
+    """The library that has the layout of a release."""
+    return os.path.join(TEST_BIN, f"libobserver_release_v{release}_gcc.so")
+
+
 UNOBSERVED = clean_environment("LD_PRELOAD", "TT_ALLOC_TRACKING_ENABLED")
 OBSERVED = UNOBSERVED | {"LD_PRELOAD": preloadable(OBSERVER), "TT_ALLOC_TRACKING_ENABLED": "1", "TTMEM_SIM_REPORTING": "0"}
 

@@ -13,15 +13,16 @@ from harness.waiting import TIMEOUT, LineReader
 
 
 class Simulator:
-    """A process that runs a scenario, pauses at each step, and writes there what its allocators hold."""
+    """A process that runs a scenario, pauses at each step, and writes there what its allocators hold. Or a `program` like it, such as
+    a stand-in of a release, which writes no figures."""
 
     def __init__(self, scenario: str, *arguments: str, runtime_directory: str = NO_RUNTIME_DIRECTORY,
-                 pause_at: str = "all", variables: dict[str, str] | None = None):
+                 pause_at: str = "all", variables: dict[str, str] | None = None, program: str = SIMULATOR):
         self.folder = tempfile.TemporaryDirectory(prefix="ttmem-sim-")
         self.truth_path = os.path.join(self.folder.name, "truth")
         self.errors = tempfile.TemporaryFile()
         self.process = subprocess.Popen(
-            [SIMULATOR, scenario, *arguments, "--pause-at", pause_at, "--truth", self.truth_path],
+            [program, scenario, *arguments, "--pause-at", pause_at, "--truth", self.truth_path],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.errors,
             env=os.environ | {"TTMEM_RUNTIME_DIR": runtime_directory, "TT_ALLOC_TRACKING_ENABLED": "1"}
             | (variables or {}))
@@ -42,7 +43,7 @@ class Simulator:
                 self.step = line.removeprefix("paused: ")
                 last = self.last_truth()
                 assert last["step"] == self.step, (last["step"], self.step)
-                self.truth = figures_of(last["devices"])
+                self.truth = figures_of(last.get("devices", []))
                 return True
         self.ended, self.truth = True, {}
         return False
