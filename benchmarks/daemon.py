@@ -164,25 +164,32 @@ def answering(programs, benchmarks, live, times):
     return result
 
 
-# A request that fits above what is live, and one that needs a whole bank, so that what to free is searched for.
+# A request that fits, and one for which what to free is searched for: above what is live, and a whole bank; and where there are as many
+# gaps as pairs of allocations, in one of them, and 16 MiB in each bank.
 FITS = {
-    "fit that fits": f"/v1/fit?device=0&size={1 << 20}",
-    "fit that does not fit": f"/v1/fit?device=0&size={12 << 30}&page={1 << 30}",
+    "failing": {
+        "fit that fits": f"/v1/fit?device=0&size={1 << 20}",
+        "fit that does not fit": f"/v1/fit?device=0&size={12 << 30}&page={1 << 30}",
+    },
+    "fragmented": {
+        "fit that fits": f"/v1/fit?device=0&size={12 << 12}",
+        "fit that does not fit": f"/v1/fit?device=0&size={12 << 24}",
+    },
 }
 
 
-def fitting(programs, benchmarks, live, times):
+def fitting(programs, benchmarks, live, times, how):
     """The answers to 'fit', and to 'why' with the card of a refused request; and the programs as a user runs them."""
     with Host(programs, benchmarks) as host:
-        load = host.load(1, live, 0, last=("failing",))
+        load = host.load(1, live, 0, last=(how,))
         host.wait_for_loads()
-        for answer, target in FITS.items():
+        for answer, target in FITS[how].items():
             assert host.ask(target)["answer"] == answer.removeprefix("fit that "), host.ask(target)
         why = "/v1/failures?limit=10"
         [failure] = host.ask(why)["failures"]
         assert failure["card"]["fix"] is not None, failure["card"]
-        result = {name: percentiles(host, target, times) for name, target in {**FITS, "why": why}.items()}
-        commands = {"ttmem fit": ["fit", "-d", "0", str(1 << 20)], "ttmem why --fix": ["why", "--fix"]}
+        result = {name: percentiles(host, target, times) for name, target in {**FITS[how], "why": why}.items()}
+        commands = {"ttmem fit": ["fit", "-d", "0", str(12 << 12)], "ttmem why --fix": ["why", "--fix"]}
         for name, words in commands.items():
             result[name] = whole_program([programs / "ttmem", *words], host.environment, times)
         end(load)
@@ -280,7 +287,8 @@ def main():
             **{f"{writers} writers, all they can": following(programs, benchmarks, writers, "max", 3) for writers in (1, 4, 16)},
         },
         "answers at 1,000,000 live": answers,
-        "fit and why at 100,000 live": fitting(programs, benchmarks, 100_000, 20 if quick else 100),
+        "fit and why at 100,000 live": fitting(programs, benchmarks, 100_000, 20 if quick else 100, "failing"),
+        "fit and why with 50,000 gaps": fitting(programs, benchmarks, 100_000, 20 if quick else 100, "fragmented"),
         "SIGKILL to clean totals": dying(programs, benchmarks, 100_000, 5 if quick else 20),
         "idle with 32 devices and 64 processes": idling(programs, benchmarks, 64, 5 if quick else 10),
         "history on disk": keeping(programs, benchmarks, 64, 30 if quick else 120),

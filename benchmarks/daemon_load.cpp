@@ -2,10 +2,11 @@
 
 // A process that holds memory and keeps allocating and freeing, for the benchmarks of the daemon:
 //
-//     daemon_load DEVICES LIVE EVENTS_A_SECOND NAMES [failing]
+//     daemon_load DEVICES LIVE EVENTS_A_SECOND NAMES [failing|fragmented]
 //
-// With "failing", a request that needs a whole bank is refused at the end of that. Prints "ready" when LIVE allocations exist, then works at that rate (0: idle, max: unlimited) until its standard input
-// ends, and prints the number of events.
+// Prints "ready" when LIVE allocations exist, then works at that rate (0: idle, max: unlimited) until its standard input ends, and
+// prints the number of events. With "failing", a request for a whole bank is refused before that; with "fragmented" one for 16 MiB of
+// each bank, all over which pairs of allocations lie with a gap after each pair.
 
 #include <poll.h>
 #include <time.h>
@@ -25,7 +26,8 @@ namespace {
 constexpr uint64_t kBankBase = 0x1000;
 constexpr uint64_t kBankBytes = uint64_t{1} << 30;
 constexpr uint32_t kBanks = 12;
-constexpr uint64_t kBlockBytes = 32;  // of each allocation, in each bank
+constexpr uint64_t kBlockBytes = 32;                         // of each allocation, in each bank
+constexpr uint64_t kFragmentedRequest = uint64_t{16} << 20;  // more than what is free above them
 
 uint64_t now_ns() {
     timespec time{};
@@ -53,16 +55,29 @@ ttmem_set open_mesh(uint32_t devices) {
     return ttmem_open_set(members.data(), devices, "mesh");
 }
 
-// What the allocator says of a bank whose live blocks lie one after the other from its base.
-void fail(ttmem_set set, uint64_t live) {
+// Where the live blocks lie in each bank: one after the other from its base, or over the whole bank with gaps.
+struct Placement {
+    uint64_t bytes = kBlockBytes;
+    uint64_t gap = 0;  // after each pair
+    uint64_t address(uint64_t i) const { return kBankBase + i * bytes + i / 2 * gap; }
+};
+
+Placement fragmented(uint64_t live) {
+    const uint64_t pair = kBankBytes / (live / 2 + 1) / (3 * kBlockBytes) * (3 * kBlockBytes);
+    return {pair / 3, pair / 3};
+}
+
+// What the allocator says of such a bank.
+void fail(ttmem_set set, uint64_t live, const Placement& placement, uint64_t needed) {
+    const uint64_t above = kBankBase + kBankBytes - (placement.address(live - 1) + placement.bytes);
     ttmem_failed_request request{};
     request.failure.set = set;
     request.failure.kind = TTMEM_DRAM;
-    request.failure.requested = kBanks * kBankBytes;
-    request.failure.needed_per_bank = kBankBytes;
-    request.failure.free_per_bank = kBankBytes - live * kBlockBytes;
-    request.failure.largest_free_per_bank = request.failure.free_per_bank;
-    request.page_bytes = kBankBytes;
+    request.failure.requested = kBanks * needed;
+    request.failure.needed_per_bank = needed;
+    request.failure.free_per_bank = kBankBytes - live * placement.bytes;
+    request.failure.largest_free_per_bank = above > placement.gap ? above : placement.gap;
+    request.page_bytes = needed;
     request.banks = kBanks;
     request.direction = TTMEM_BOTTOM_UP;
     ttmem_request_failed(&request);
@@ -71,9 +86,11 @@ void fail(ttmem_set set, uint64_t live) {
 }  // namespace
 
 int main(int count, char** arguments) {
+    const bool is_fragmented = count == 6 && std::strcmp(arguments[5], "fragmented") == 0;
     const bool is_failing = count == 6 && std::strcmp(arguments[5], "failing") == 0;
-    if (count != 5 && !is_failing) {
-        std::fprintf(stderr, "usage: daemon_load DEVICES LIVE EVENTS_A_SECOND|max NAMES [failing]\n");
+    if (count != 5 && !is_failing && !is_fragmented) {
+        std::fprintf(stderr,
+                     "usage: daemon_load DEVICES LIVE EVENTS_A_SECOND|max NAMES [failing|fragmented]\n");
         return 2;
     }
     const uint64_t live = std::strtoull(arguments[2], nullptr, 10);
@@ -81,9 +98,10 @@ int main(int count, char** arguments) {
     const uint64_t rate = at_most ? UINT64_MAX : std::strtoull(arguments[3], nullptr, 10);
     const uint64_t names = std::strtoull(arguments[4], nullptr, 10);
     const ttmem_set set = open_mesh(static_cast<uint32_t>(std::strtoul(arguments[1], nullptr, 10)));
+    const Placement placement = is_fragmented ? fragmented(live) : Placement{};
     std::vector<ttmem_handle> handles;
     const auto allocate = [&](uint64_t i) {
-        return ttmem_allocate(set, TTMEM_DRAM, kBankBase + i * kBlockBytes, 300 + i % 7, kBanks * kBlockBytes,
+        return ttmem_allocate(set, TTMEM_DRAM, placement.address(i), 300 + i % 7, kBanks * placement.bytes,
                               i);
     };
     for (uint64_t i = 0; i < live; ++i) {
@@ -91,8 +109,8 @@ int main(int count, char** arguments) {
         handles.push_back(allocate(i));
         ttmem_scope_pop();
     }
-    if (is_failing) {
-        fail(set, live);
+    if (is_failing || is_fragmented) {
+        fail(set, live, placement, is_fragmented ? kFragmentedRequest : kBankBytes);
     }
     std::printf("ready\n");
     std::fflush(stdout);

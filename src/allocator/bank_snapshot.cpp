@@ -48,7 +48,25 @@ private:
     std::unordered_map<size_t, size_t> counts_;
 };
 
+size_t count_owners(const std::vector<LiveBlock>& blocks, size_t first, size_t count) {
+    OwnersInWindow owners;
+    for (size_t i = first; i < first + count; ++i) {
+        owners.add(blocks[i]);
+    }
+    return owners.count();
+}
+
 using FreeBlocks = std::vector<std::pair<uint64_t, uint64_t>>;  // address and size, by address
+
+// The free blocks when a range that reaches from one live block to another is free.
+FreeBlocks with_free_range(const FreeBlocks& free, uint64_t from, uint64_t size) {
+    const auto is_below = [](const auto& block, uint64_t address) { return block.first < address; };
+    FreeBlocks result(free.begin(), std::lower_bound(free.begin(), free.end(), from, is_below));
+    result.emplace_back(from, size);
+    result.insert(result.end(), std::lower_bound(free.begin(), free.end(), from + size, is_below),
+                  free.end());
+    return result;
+}
 
 // Takes `size` bytes from the free blocks. False: none is large enough.
 bool take(FreeBlocks& free, uint64_t size, bool bottom_up) {
@@ -152,9 +170,6 @@ BankSnapshot BankSnapshot::without(const BlocksToFree& freed) const {
 
 // `after`: the bank without the set.
 bool BankSnapshot::can_move(const BlocksToFree& set, const BankSnapshot& after, uint64_t size) const {
-    if (set.count > kMostMoved) {
-        return false;
-    }
     FreeBlocks free;
     for (const auto& [address, length] : after.free_) {
         const uint64_t end = address + length;
@@ -215,6 +230,8 @@ std::vector<BlocksToFree> BankSnapshot::cheapest_to_free(uint64_t size, bool bot
         const uint64_t from = first == 0 ? base_ : blocks_[first - 1].end();
         return (end == blocks_.size() ? base_ + size_ : blocks_[end].address) - from;
     };
+    // A window that slides over all blocks costs more than the few sets that are returned.
+    const bool counts_owners = cost == FreeCost::owners;
     OwnersInWindow owners;
     size_t end = 0;
     uint64_t bytes = 0;  // of first to end
@@ -225,7 +242,10 @@ std::vector<BlocksToFree> BankSnapshot::cheapest_to_free(uint64_t size, bool bot
         }
         while (end < blocks_.size() && !blocks_[end].is_pinned && (end == first || gap(first, end) < size)) {
             bytes += blocks_[end].size;
-            owners.add(blocks_[end++]);
+            if (counts_owners) {
+                owners.add(blocks_[end]);
+            }
+            ++end;
         }
         // A set that suffices without its lowest block contains a cheaper one, which comes next.
         const bool is_minimal = end - first == 1 || gap(first + 1, end) < size;
@@ -237,14 +257,18 @@ std::vector<BlocksToFree> BankSnapshot::cheapest_to_free(uint64_t size, bool bot
             }
         }
         bytes -= blocks_[first].size;
-        owners.remove(blocks_[first]);
+        if (counts_owners) {
+            owners.remove(blocks_[first]);
+        }
     }
     for (BlocksToFree& one : best) {
-        const BankSnapshot after = without(one);
-        const auto address = after.find(size, bottom_up);
-        assert(address);  // the gap suffices
-        one.address = address.value_or(0);
-        one.can_move = can_move(one, after, size);
+        one.owners = count_owners(blocks_, one.first, one.count);
+        const uint64_t from = one.first == 0 ? base_ : blocks_[one.first - 1].end();
+        const FreeBlocks free = with_free_range(free_, from, gap(one.first, one.first + one.count));
+        const auto block = first_fit(free, size, bottom_up);
+        assert(block != free.end());  // the gap suffices
+        one.address = place_in(block->first, block->second, size, bottom_up);
+        one.can_move = one.count <= kMostMoved && can_move(one, without(one), size);
     }
     return best;
 }
