@@ -23,6 +23,20 @@ def medians(folder):
     return result
 
 
+def observer_budget_rows(ns, start):
+    """The same rows for the observer: an event beyond what the runtime takes, and the start of a process."""
+    rows = []
+    for what, name in (("buffer", "observed event"), ("named_buffer", "observed event with the name of an op")):
+        alone, observed = ns.get(f"runtime_alone/{what}"), ns.get(f"runtime_observed/{what}")
+        if alone is not None and observed is not None:
+            rows.append((name, f"{observed - alone:.1f} ns", "<= 100 ns", observed - alone <= 100))
+    for key, name, budget in (("first_call_ms", "first call that is observed", 5),
+                              ("preloaded_without_tt_metal_ms", "start without tt-metal, preloaded", 0.2)):
+        if key in start:
+            rows.append((name, f"{start[key]:.2f} ms", f"<= {budget} ms", start[key] <= budget))
+    return rows
+
+
 def budget_rows(ns, instructions):
     """(what, figure, budget, met): a row whose parts were not measured in this run is left out."""
     send, floor, nothing = ns.get("socket_send"), ns.get("floor_of_an_event"), ns.get("off_nothing")
@@ -71,10 +85,13 @@ def main():
     daemon = json.loads(file.read_text()) if file.exists() else {}
     file = folder / "classic_wire.json"
     classic = json.loads(file.read_text()) if file.exists() else {}
-    rows = budget_rows(ns, instructions)
+    file = folder / "observer_start.json"
+    start = json.loads(file.read_text()) if file.exists() else {}
+    rows = budget_rows(ns, instructions) + observer_budget_rows(ns, start)
     output.write_text(json.dumps({
         "median_ns": ns,
         "instructions_per_event": instructions,
+        "observer_start": start,
         "daemon": daemon,
         "classic_wire": classic,
         "budgets": [dict(zip(("what", "figure", "budget", "met"), row)) for row in rows],
