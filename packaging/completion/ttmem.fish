@@ -48,6 +48,10 @@ function __ttmem_words
                 case completion
                     string split ' ' 'bash zsh fish'
                     __ttmem_options completion
+                case observer
+                    contains -- build $words; and __fish_complete_directories (commandline -ct)
+                    or echo build
+                    __ttmem_options observer
                 case sim
                     echo list
                     ttmem sim list 2>/dev/null | string replace -r ' .*' ''

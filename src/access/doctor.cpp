@@ -175,9 +175,8 @@ bool has_service() {
 
 void choose_next(const Facts& facts, view::DoctorView& view) {
     if (facts.unfitting && !facts.fitting) {
-        view.next =
-            "cmake -S . -B build -DTTMEM_TT_METALIUM=<where tt-metalium is installed> && cmake --build build";
-        view.next_why = "in the source of ttmem, to build an observer for this tt-metal";
+        view.next = "ttmem observer build <where tt-metal is installed, or its source>";
+        view.next_why = "if the parts of this tt-metal are elsewhere, which its headers show";
     } else if (!facts.driver && facts.libraries.empty()) {
         view.next = "ttmem demo";
         view.next_why = "to try ttmem without an accelerator";

@@ -170,11 +170,11 @@ int run(const std::vector<std::string>& words) {
         });
     };
     for (const auto add :
-         {add_status,  add_ps,          add_programs,   add_map,         add_fit,     add_cores,
-          add_top,     add_allocations, add_mark,       add_diff,        add_growth,  add_leaks,
-          add_peak,    add_why,         add_advise,     add_post_mortem, add_history, add_events,
-          add_monitor, add_query,       add_self,       add_web,         add_run,     add_record,
-          add_export,  add_doctor,      add_completion, add_demo,        add_sim}) {
+         {add_status,  add_ps,          add_programs, add_map,         add_fit,     add_cores,
+          add_top,     add_allocations, add_mark,     add_diff,        add_growth,  add_leaks,
+          add_peak,    add_why,         add_advise,   add_post_mortem, add_history, add_events,
+          add_monitor, add_query,       add_self,     add_web,         add_run,     add_record,
+          add_export,  add_doctor,      add_observer, add_completion,  add_demo,    add_sim}) {
         add(app, chosen);
     }
     app.footer(

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/environment.hpp"
+#include "base/places_folder.hpp"
 #include "base/run_folder.hpp"
 #include "observer/notice.hpp"
 
@@ -20,7 +21,7 @@ namespace {
 
 constexpr char kLandmark[] = "_ZN2tt8tt_metal12GraphTracker14track_allocateEPKNS0_6BufferE";
 constexpr char kFolder[] = "ttmem-observer";  // beside the preloaded library
-constexpr char kWithout[] = ", without ";
+constexpr char kObserver[] = "any.so";
 constexpr size_t kMostObjects = 4096;
 
 void* runtime_handle = nullptr;
@@ -89,63 +90,79 @@ void* find_in_runtime(const char* symbol) {
     return runtime_handle != nullptr ? dlsym(runtime_handle, symbol) : nullptr;
 }
 
-void attach(const char* path, const Runtime& runtime, Attachment& answer) {
-    answer.fits = false;
-    void* library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    if (library == nullptr) {
-        const char* problem = dlerror();
-        snprintf(answer.text, sizeof answer.text, "%s", problem != nullptr ? problem : "it can't be loaded");
-        return;
-    }
-    auto* const function = reinterpret_cast<Attach*>(dlsym(library, kAttach));
-    if (function == nullptr) {
-        snprintf(answer.text, sizeof answer.text, "it is not an observer");
-    } else {
-        function(runtime, answer);
-    }
-    if (!answer.fits) {
-        dlclose(library);
-    }
-}
-
-int is_library(const dirent* entry) {
+int is_places(const dirent* entry) {
     const size_t length = strlen(entry->d_name);
-    return length > 3 && strcmp(entry->d_name + length - 3, ".so") == 0 ? 1 : 0;
+    const size_t suffix = strlen(base::kPlacesSuffix);
+    return length > suffix && strcmp(entry->d_name + length - suffix, base::kPlacesSuffix) == 0 ? 1 : 0;
 }
 
-// The first that fits, in reverse order of names.
-bool attach_one_of(const char* folder, const Runtime& runtime, Observation& observation, char* text,
-                   size_t size) {
-    dirent** entries = nullptr;
-    const int count = scandir(folder, &entries, is_library, alphasort);
-    char reasons[768] = "";
-    bool done = false;
-    for (int i = count - 1; i >= 0; --i) {
-        char path[kPathSize];
-        if (!done && snprintf(path, sizeof path, "%s/%s", folder, entries[i]->d_name) <
-                         static_cast<int>(sizeof path)) {
-            Attachment answer{};
-            attach(path, runtime, answer);
-            done = answer.fits;
-            const size_t used = strlen(reasons);
-            if (done) {
-                observation = answer.observing;
-                snprintf(text, size, "%.1000s%s%s", path, answer.text[0] != '\0' ? kWithout : "",
-                         answer.text);
-            } else {
-                snprintf(reasons + used, sizeof reasons - used, "%s%s: %s", used != 0 ? "; " : "",
-                         entries[i]->d_name, answer.text);
-            }
+// Whether the headers of the places are in a folder in which the runtime is too. The file begins with "# <folder>".
+bool are_of_runtime(const char* path) {
+    char line[kPathSize] = "";
+    FILE* const file = fopen(path, "re");
+    if (file != nullptr) {
+        if (fgets(line, sizeof line, file) == nullptr) {
+            line[0] = '\0';
         }
-        free(entries[i]);
+        fclose(file);
     }
-    free(entries);
-    if (!done) {
-        snprintf(text, size, "no observer in %.200s fits %.200s: %s", folder, runtime_path,
-                 count > 0 ? reasons : "there is none");
-    }
-    return done;
+    line[strcspn(line, "\n")] = '\0';
+    char real[kPathSize];
+    const size_t length = strlen(line);
+    return length > 2 && realpath(runtime_path, real) != nullptr &&
+           strncmp(line + 2, real, length - 2) == 0 && real[length - 2] == '/';
 }
+
+// The observer, asked with one file of places after another.
+class Candidates {
+public:
+    Candidates(const Runtime& runtime, Attach* attach, const char* path, ChosenObserver& choice)
+        : runtime_(runtime), attach_(attach), path_(path), choice_(choice) {}
+
+    void try_places(const char* places) {
+        if (choice_.fits) {
+            return;
+        }
+        runtime_.places = places;
+        Attachment answer{};
+        attach_(runtime_, answer);
+        if (answer.fits) {
+            choice_.fits = true;
+            choice_.observation = answer.observing;
+            snprintf(choice_.missing_facts, sizeof choice_.missing_facts, "%s", answer.missing_facts);
+            snprintf(choice_.text, sizeof choice_.text, "%.600s%s%.600s", path_,
+                     places != nullptr ? " with " : "", places != nullptr ? places : "");
+            return;
+        }
+        const size_t used = strlen(reasons_);
+        snprintf(reasons_ + used, sizeof reasons_ - used, "%s%.300s%s%s", used != 0 ? "; " : "",
+                 places != nullptr ? places : "", places != nullptr ? ": " : "", answer.problem);
+    }
+
+    // Those of this runtime, or those of others.
+    void try_folder(const char* folder, bool of_runtime) {
+        dirent** entries = nullptr;
+        const int count = choice_.fits ? 0 : scandir(folder, &entries, is_places, alphasort);
+        for (int i = 0; i < count; ++i) {
+            char path[kPathSize];
+            const int length = snprintf(path, sizeof path, "%s/%s", folder, entries[i]->d_name);
+            if (length < static_cast<int>(sizeof path) && are_of_runtime(path) == of_runtime) {
+                try_places(path);
+            }
+            free(entries[i]);
+        }
+        free(entries);
+    }
+
+    const char* reasons() const { return reasons_; }
+
+private:
+    Runtime runtime_;
+    Attach* const attach_;
+    const char* const path_;
+    ChosenObserver& choice_;
+    char reasons_[768] = "";
+};
 
 const char* missing_in(const Functions& originals) {
 #define TTMEM_MISSING(name, symbol, result, parameters, arguments, needed) \
@@ -170,24 +187,53 @@ Runtime find_runtime() {
     return runtime;
 }
 
-bool choose_observer(const Runtime& runtime, Observation& observation, char* text, size_t size) {
+void choose_observer(const Runtime& runtime, ChosenObserver& choice) {
+    choice = {};
+    const char* library = runtime_handle != nullptr ? runtime_path : "its tt-metal";
     if (const char* missing = missing_in(runtime.originals)) {
-        snprintf(text, size, "%.400s lacks: %s", runtime_handle != nullptr ? runtime_path : "its tt-metal",
-                 missing);
-        return false;
+        snprintf(choice.text, sizeof choice.text, "%.400s lacks: %s", library, missing);
+        return;
     }
-    // Observers are in a folder next to this library.
+    // The observer is in a folder next to this library.
     Dl_info self{};
     if (dladdr(reinterpret_cast<const void*>(&find_runtime), &self) == 0 || self.dli_fname == nullptr) {
-        snprintf(text, size, "the observer can't find its own path");
-        return false;
+        snprintf(choice.text, sizeof choice.text, "the observer can't find its own path");
+        return;
     }
     const char* slash = strrchr(self.dli_fname, '/');
     char folder[kPathSize];
+    char path[kPathSize + sizeof kObserver];
     snprintf(folder, sizeof folder, "%.*s/%s",
              slash != nullptr ? static_cast<int>(slash - self.dli_fname) : 1,
              slash != nullptr ? self.dli_fname : ".", kFolder);
-    return attach_one_of(folder, runtime, observation, text, size);
+    snprintf(path, sizeof path, "%s/%s", folder, kObserver);
+    void* observer = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    auto* const attach = observer != nullptr ? reinterpret_cast<Attach*>(dlsym(observer, kAttach)) : nullptr;
+    if (attach == nullptr) {
+        const char* problem = dlerror();
+        snprintf(choice.text, sizeof choice.text, "can't load the observer: %.1300s",
+                 problem != nullptr ? problem : path);
+        return;
+    }
+    char own[kPathSize];
+    const bool has_own = base::folder_of_places(own, sizeof own, base::secure_environment);
+    Candidates candidates(runtime, attach, path, choice);
+    constexpr bool kOrder[] = {true, false};
+    for (const bool of_runtime : kOrder) {
+        if (has_own) {
+            candidates.try_folder(own, of_runtime);
+        }
+        candidates.try_folder(folder, of_runtime);
+        // Places that were made for another tt-metal come last.
+        if (of_runtime) {
+            candidates.try_places(nullptr);
+        }
+    }
+    if (!choice.fits) {
+        dlclose(observer);
+        snprintf(choice.text, sizeof choice.text, "%.400s does not fit %.200s: %s", path, runtime_path,
+                 candidates.reasons());
+    }
 }
 
 // For the report of 'ttmem run', whose folders are separated by colons.
@@ -213,14 +259,18 @@ void note_missing_facts(const char* facts) {
 
 void observe(const Runtime& runtime, Observation& observation) {
     const char* wanted = base::secure_environment("TT_ALLOC_TRACKING_ENABLED");
-    char text[kTextSize];
     if (wanted == nullptr || strcmp(wanted, "1") != 0) {
         return;
     }
-    if (!choose_observer(runtime, observation, text, sizeof text)) {
-        notice(text);
-    } else if (const char* without = strstr(text, kWithout)) {
-        note_missing_facts(without + strlen(kWithout));
+    ChosenObserver choice{};
+    choose_observer(runtime, choice);
+    if (!choice.fits) {
+        notice(choice.text);
+        return;
+    }
+    observation = choice.observation;
+    if (choice.missing_facts[0] != '\0') {
+        note_missing_facts(choice.missing_facts);
     }
 }
 

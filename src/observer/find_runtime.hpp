@@ -17,8 +17,12 @@ Runtime find_runtime();
 // fits, prints one line and does nothing.
 void observe(const Runtime& runtime, Observation& observation);
 
-// True and the path of the observer that fits the runtime, with the facts that this runtime does not give, or false and
-// the reason.
-bool choose_observer(const Runtime& runtime, Observation& observation, char* text, size_t size);
+struct ChosenObserver {
+    Observation observation;
+    bool fits;
+    char text[1400];          // the observer, with its file of places if it uses one; or why none fits
+    char missing_facts[400];  // what this runtime does not give, or nothing
+};
+void choose_observer(const Runtime& runtime, ChosenObserver& choice);
 
 }  // namespace ttmem::observer

@@ -123,8 +123,9 @@ struct Functions {
 };
 
 struct Runtime {
-    void* (*find)(const char* symbol);  // in the runtime's library; observers are not linked with it
+    void* (*find)(const char* symbol);  // in the runtime's library; the observer is not linked with it
     Functions originals;
+    const char* places = nullptr;  // the file of places to use; null: they are searched
 };
 
 // What an observer does for the library that loads it. A scope names what this thread allocates until it leaves it.
@@ -136,15 +137,15 @@ struct Observation {
         const char* name);  // of ttmem.h; null if it is not among those that are given out
 };
 
-// The answer of an observer.
+// The answer of the observer.
 struct Attachment {
     Observation observing;
     bool fits;
-    char
-        text[400];  // why the observer does not fit, or the facts that this runtime does not give, or nothing
+    char problem[400];        // why it does not fit
+    char missing_facts[400];  // if it fits: what this runtime does not give, or nothing
 };
 
-// The only function of a library in ttmem-observer/.
+// The only function of ttmem-observer/any.so.
 using Attach = void(const Runtime& runtime, Attachment& answer);
 constexpr char kAttach[] = "ttmem_observer_attach";
 

@@ -7,6 +7,7 @@
 #include <new>
 
 #include "observer/device_slots.hpp"
+#include "observer/places_file.hpp"
 #include "observer/relocations.hpp"
 
 namespace ttmem::observer {
@@ -95,7 +96,11 @@ const char* look_up(const Runtime& runtime, Metal& found) {
     return "it is observed on x86-64 only";
 #endif
     found.originals = runtime.originals;
-    found.places = known_places();
+    if (runtime.places != nullptr) {
+        if (const char* unusable = read_places(runtime.places, found.places)) {
+            return unusable;
+        }
+    }
 #define TTMEM_LOOK_UP(name, type, needed, first_symbol, ...)                         \
     found.name = find_first<type>(runtime, first_symbol __VA_OPT__(, ) __VA_ARGS__); \
     if ((needed) && found.name == nullptr) {                                         \

@@ -462,13 +462,13 @@ extern "C" void ttmem_observer_attach(const ttmem::observer::Runtime& runtime,
     try {
         Metal metal;
         if (const char* problem = look_up(runtime, metal)) {
-            snprintf(answer.text, sizeof answer.text, "%s", problem);
+            snprintf(answer.problem, sizeof answer.problem, "%s", problem);
             return;
         }
-        snprintf(answer.text, sizeof answer.text, "%s", missing_facts(metal).c_str());
+        snprintf(answer.missing_facts, sizeof answer.missing_facts, "%s", missing_facts(metal).c_str());
         observer = new Observer(metal);
     } catch (...) {
-        snprintf(answer.text, sizeof answer.text, "there is no memory");
+        snprintf(answer.problem, sizeof answer.problem, "there is no memory");
         return;
     }
     pthread_atfork(nullptr, nullptr, start_afresh_after_fork);

@@ -71,10 +71,11 @@ extern "C" int ttmem_observer_probe(const char* library, char* text, size_t size
         snprintf(text + 1, size - 1, "%s", problem != nullptr ? problem : "it can't be loaded");
         return 1;
     }
-    Observation unused{};
-    const bool fits = choose_observer(find_runtime(), unused, text + 1, size - 1);
-    text[0] = fits ? '+' : '-';
-    return fits ? 0 : 1;
+    ChosenObserver choice{};
+    choose_observer(find_runtime(), choice);
+    snprintf(text, size, "%c%s%s%s", choice.fits ? '+' : '-', choice.text,
+             choice.missing_facts[0] != '\0' ? ", without " : "", choice.missing_facts);
+    return choice.fits ? 0 : 1;
 }
 
 // For the Python package, in the user's process. All may be called before the runtime is loaded.

@@ -485,7 +485,7 @@ class OldNames(TestCase):
 
 class Output(TestCase):
     COMMANDS = ("status", "ps", "allocations", "mark", "programs", "map", "cores", "fit", "peak", "history", "post-mortem", "why", "monitor", "top",
-                "query", "events", "self", "demo", "top", "run", "doctor")
+                "query", "events", "self", "demo", "top", "run", "doctor", "observer")
 
     def test_every_command_has_help_with_an_example_within_80_columns(self):
         for command in self.COMMANDS:

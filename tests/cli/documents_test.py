@@ -242,7 +242,8 @@ class Completion(TestCase):
         with tempfile.TemporaryDirectory() as prefix:
             build = os.path.dirname(BIN)
             subprocess.run(["cmake", "--install", build, "--prefix", prefix], check=True, capture_output=True)
-            for path in ("share/bash-completion/completions/ttmem", "share/man/man1/ttmem.1", "share/man/man8/ttmemd.8"):
+            for path in ("share/bash-completion/completions/ttmem", "share/man/man1/ttmem.1", "share/man/man8/ttmemd.8",
+                         "share/ttmem/observer-source/observer/headers/print_places.cpp", "share/ttmem/observer-source/observer/places.hpp"):
                 self.assertTrue(os.path.exists(os.path.join(prefix, path)), path)
             for name, target in (("allocation_monitor_client", "ttmem"), ("tt_smi_umd", "ttmem"),
                                  ("allocation_server_poc", "ttmemd")):

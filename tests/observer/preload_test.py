@@ -205,24 +205,25 @@ class NotObserved(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             alone = shutil.copy(OBSERVER, folder)
             done = call([SIMULATOR, "leak"], OBSERVED | {"LD_PRELOAD": preloadable(alone)})
-            self.assert_not_observed(done, "there is none")
+            self.assert_not_observed(done, "can't load the observer: .*any.so")
 
     def test_without_a_fitting_observer_nothing_is_observed(self):
         with tempfile.TemporaryDirectory() as folder:
             alone = shutil.copy(OBSERVER, folder)
             os.mkdir(os.path.join(folder, "ttmem-observer"))
-            shutil.copy(os.path.join(LIB, "libttmem.so"), os.path.join(folder, "ttmem-observer", "v1.so"))
-            with open(os.path.join(folder, "ttmem-observer", "v2.so"), "w", encoding="utf-8") as out:
-                out.write("this is no library")
-            done = call([SIMULATOR, "leak"], OBSERVED | {"LD_PRELOAD": preloadable(alone)})
-            self.assert_not_observed(done, "v2.so: .*; v1.so: it is not an observer")
+            observer = os.path.join(folder, "ttmem-observer", "any.so")
+            for library in (os.path.join(LIB, "libttmem.so"), __file__):
+                shutil.copy(library, observer)
+                done = call([SIMULATOR, "leak"], OBSERVED | {"LD_PRELOAD": preloadable(alone)})
+                self.assert_not_observed(done, "can't load the observer: .*any.so")
 
-    def test_the_fitting_observer_is_chosen(self):
+    def test_places_that_are_none_are_left_out(self):
         with tempfile.TemporaryDirectory() as folder:
             alone = shutil.copy(OBSERVER, folder)
             shutil.copytree(OBSERVERS, os.path.join(folder, "ttmem-observer"))
-            with open(os.path.join(folder, "ttmem-observer", "z.so"), "w", encoding="utf-8") as out:
-                out.write("this is no library")
+            for name, text in (("a", ""), ("b", f"# {LIB}\nthese are no places\n")):
+                with open(os.path.join(folder, "ttmem-observer", name + ".places"), "w", encoding="utf-8") as out:
+                    out.write(text)
             done = call([SIMULATOR, "leak"], OBSERVED | {"LD_PRELOAD": preloadable(alone)})
             self.assertEqual((done.returncode, done.stderr), (0, ""))
 

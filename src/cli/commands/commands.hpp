@@ -34,6 +34,7 @@ void add_run(CLI::App& app, Action& chosen);
 void add_record(CLI::App& app, Action& chosen);
 void add_export(CLI::App& app, Action& chosen);
 void add_doctor(CLI::App& app, Action& chosen);
+void add_observer(CLI::App& app, Action& chosen);
 void add_completion(CLI::App& app, Action& chosen);
 void add_demo(CLI::App& app, Action& chosen);
 void add_sim(CLI::App& app, Action& chosen);

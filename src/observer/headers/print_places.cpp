@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The places from the headers of one tt-metal. An inline function of a class with private fields shows the place of its
-// field when it is called on an object in which each word is its own offset.
+// Prints the places from the headers of one tt-metal, with which 'ttmem observer build' compiles it. An inline function of a
+// class with private fields shows the place of its field when it is called on an object in which each word is its own
+// offset. Nothing of tt-metal is linked, so no other function may be called.
 
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
 #include <cstring>
 #include <memory>
 #include <tt-metalium/allocator.hpp>
@@ -71,9 +73,7 @@ DeviceSlots device_slots() {
     return slots;
 }
 
-}  // namespace
-
-Places known_places() {
+Places places_of_headers() {
     Places places;
     places.device = device_slots();
     const NumberedObject<Buffer> numbered;
@@ -96,4 +96,15 @@ Places known_places() {
     return places;
 }
 
+}  // namespace
 }  // namespace ttmem::observer
+
+int main() {
+    const ttmem::observer::Places places = ttmem::observer::places_of_headers();
+#define TTMEM_PRINT(name) std::printf("%s %zu\n", #name, places.device->name);
+    TTMEM_DEVICE_SLOTS(TTMEM_PRINT)
+#undef TTMEM_PRINT
+#define TTMEM_PRINT(name, usual) std::printf("%s %zu\n", #name, places.name);
+    TTMEM_FIELDS(TTMEM_PRINT)
+#undef TTMEM_PRINT
+}
