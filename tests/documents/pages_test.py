@@ -1,0 +1,56 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Pages do not contradict each other or themselves, as far as a program can see."""
+
+import glob
+import os
+import re
+import subprocess
+import unittest
+
+from harness.programs import ROOT, read_file
+
+
+def pages() -> list[str]:
+    return [os.path.relpath(path, ROOT) for pattern in ("*.md", "docs/*.md", "integrations/*/*.md")
+            for path in sorted(glob.glob(os.path.join(ROOT, pattern)))]
+
+
+class Pages(unittest.TestCase):
+    def test_no_page_has_two_sections_of_one_title(self):
+        for page in pages():
+            titles = re.findall(r"^## .*$", re.sub(r"^```.*?^```$", "", read_file(page), flags=re.DOTALL | re.MULTILINE), re.MULTILINE)
+            self.assertEqual(sorted(titles), sorted(set(titles)), page)
+
+    def test_the_readme_names_every_folder(self):
+        if not os.path.exists(os.path.join(ROOT, ".git")):
+            self.skipTest("needs a git clone, for the list of files")
+        tree = read_file("README.md").split("## The tree")[1].split("## ")[0]
+        named = {name.split("/")[0] for row in re.findall(r"^\| (`[^|]+) \|", tree, re.MULTILINE) for name in re.findall(r"`([^`]+)`", row)}
+        files = subprocess.run(["git", "-C", ROOT, "ls-files"], capture_output=True, text=True, check=True).stdout
+        folders = {path.split("/")[0] for path in files.splitlines() if "/" in path and not path.startswith(".")}
+        self.assertEqual(folders - named - {"docs"}, set())
+
+    def test_the_cost_of_an_event_is_the_same_on_every_page(self):
+        [measured] = re.findall(r"counts ([0-9.]+) instructions per event", read_file("docs", "PERFORMANCE.md"))
+        [stated] = re.findall(r"An event costs ([0-9.]+)\s+instructions", read_file("CHANGELOG.md"))
+        self.assertEqual(stated, measured)
+
+    def test_the_oldest_release_is_the_same_on_every_page(self):
+        [table] = re.findall(r"for all releases from (v[0-9.]+) on", read_file("docs", "OBSERVER.md"))
+        [integration] = re.findall(r"any build, (v[0-9.]+) and later", read_file("integrations", "tt-metal", "README.md"))
+        [changes] = re.findall(r"for its releases from (v[0-9.]+) on", read_file("CHANGELOG.md"))
+        self.assertEqual({table, integration, changes}, {table})
+
+    def test_every_library_whose_terms_the_package_has_is_named(self):
+        names = {"libboost1.81-dev": "Boost", "libcli11-dev": "CLI11", "libexpected-dev": "expected", "libfmt-dev": "fmt",
+                 "libncurses-dev": "ncurses", "libprotozero-dev": "protozero", "libsqlite3-dev": "SQLite", "libstdc++-12-dev": "C++ runtime",
+                 "libtomlplusplus-dev": "toml++", "libzstd-dev": "zstd", "nlohmann-json3-dev": "nlohmann-json", "zlib1g-dev": "zlib"}
+        listed = re.search(r"foreach\(library IN ITEMS ([^)]+)\)", read_file("cmake", "TtmemPackage.cmake"))[1].split()
+        inside = read_file("docs", "DEPLOY.md").split("### What is inside")[1].split("\n## ")[0]
+        self.assertEqual(set(listed), set(names))
+        self.assertEqual([name for name in names.values() if name not in inside], [])
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
