@@ -63,8 +63,11 @@ private:
     void expect(const metal::Buffer* buffer);
     uint64_t bytes_per_bank(uint32_t rounding, const metal::Buffer* buffer) const;
     uint64_t reserved_bytes(const ObservedSet& set, const metal::Buffer* buffer) const;
-    uint64_t needed_per_bank(const ObservedSet& set, const void* allocator,
-                             const metal::Buffer* buffer) const;
+    struct Need {
+        uint64_t per_bank;
+        uint32_t banks;  // of an interleaved buffer; else 0
+    };
+    Need need_of(const ObservedSet& set, const void* allocator, const metal::Buffer* buffer) const;
     bool has_unseen(const void* program, BufferClass of, const NotedLayout& layout) const;
     void load_on_chip(const void* program, metal::IDevice* chip);
 

@@ -288,17 +288,21 @@ void Observer::loaded(const metal::MeshCommandQueue* queue, metal::MeshWorkload*
     }
 }
 
-// The buffer counts its pages in 32 bits, too few for some sizes that must be refused.
-uint64_t Observer::needed_per_bank(const ObservedSet& set, const void* allocator,
-                                   const metal::Buffer* buffer) const {
+// A buffer counts its pages in 32 bits, too few for some sizes that must be refused. Below that the bytes in a bank must be
+// those that the runtime reports, or the layout is not where other releases have it: then the report counts.
+Observer::Need Observer::need_of(const ObservedSet& set, const void* allocator,
+                                 const metal::Buffer* buffer) const {
+    const Need reported = {bytes_per_bank(set.rounding, buffer), 0};
     const uint64_t page_size = metal.buffer_page_size(buffer);
     const uint32_t kind = metal.kind_of(buffer);
     const uint32_t banks = metal.banks_of_allocating(allocator, kind, set.banks[kind]);
     if (!metal.is_interleaved(buffer) || page_size == 0 || banks == 0) {
-        return bytes_per_bank(set.rounding, buffer);
+        return reported;
     }
-    const uint64_t pages = round_up(metal.size_of(buffer) / page_size, banks) / banks;
-    return round_up(pages * metal.buffer_aligned_page_size(buffer), set.rounding);
+    const uint64_t pages = metal.size_of(buffer) / page_size;
+    const uint64_t bytes =
+        round_up(round_up(pages, banks) / banks * metal.buffer_aligned_page_size(buffer), set.rounding);
+    return bytes == reported.per_bank || pages > UINT32_MAX ? Need{bytes, banks} : reported;
 }
 
 void Observer::out_of_memory(const void* allocator, const metal::Buffer* buffer) {
@@ -314,13 +318,12 @@ void Observer::out_of_memory(const void* allocator, const metal::Buffer* buffer)
     failure.set = set->set;
     failure.kind = metal.kind_of(buffer);
     failure.requested = metal.size_of(buffer);
-    failure.needed_per_bank = needed_per_bank(*set, allocator, buffer);
+    const Need need = need_of(*set, allocator, buffer);
+    failure.needed_per_bank = need.per_bank;
     failure.free_per_bank = now->free;
     failure.largest_free_per_bank = now->largest_free;
     request.page_bytes = metal.buffer_page_size(buffer);
-    request.banks = metal.is_interleaved(buffer)
-                        ? metal.banks_of_allocating(allocator, failure.kind, set->banks[failure.kind])
-                        : 0;
+    request.banks = need.banks;
     request.direction = TTMEM_UNKNOWN_DIRECTION;
     if (failure.needed_per_bank > failure.largest_free_per_bank) {  // else it failed for another reason
         report_scopes();

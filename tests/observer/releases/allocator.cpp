@@ -19,6 +19,7 @@ constexpr std::array<Pool, 5> kPools = {Pool{1'048'640, 4'194'304, false}, Pool{
                                         Pool{0, 0, false}, Pool{105'664 + 1'310'720, 65'536, true},
                                         Pool{1'048'640 + 4'194'304, 131'072, false}};
 constexpr uint32_t kDramBanks = 12;
+constexpr uint32_t kL1BanksOfChip = 4;
 constexpr uint64_t kAlignment = 32;
 
 bool is_in_l1(BufferType type) { return type == BufferType::L1 || type == BufferType::L1_SMALL; }
@@ -78,7 +79,9 @@ void Allocating::deallocate_buffer(Buffer* buffer) {
     live_[static_cast<size_t>(buffer->buffer_type())].erase(buffer->address());
 }
 
-void Allocating::deallocate_buffers() {
+void Allocating::deallocate_buffers() { free_all(); }
+
+void Allocating::free_all() {
     const std::lock_guard lock(mutex_);
     for (auto& live : live_) {
         for (const auto& [address, block] : live) {
@@ -90,13 +93,47 @@ void Allocating::deallocate_buffers() {
 }
 
 #if HAS_ALLOCATOR_VIEW
-void AllocatorImpl::override_state(const AllocatorState& /*state*/) { deallocate_buffers(); }
+void AllocatorImpl::override_state(const AllocatorState& /*state*/) { free_all(); }
 #endif
 
 std::optional<uint64_t> Allocating::lowest_l1() const {
     const std::lock_guard lock(mutex_);
     const auto& live = live_[static_cast<size_t>(BufferType::L1)];
     return live.empty() ? std::nullopt : std::optional(live.begin()->first);
+}
+
+const Buffer* Allocating::lowest_l1_buffer() const {
+    const std::lock_guard lock(mutex_);
+    const auto& live = live_[static_cast<size_t>(BufferType::L1)];
+    return live.empty() ? nullptr : live.begin()->second.buffer;
+}
+
+std::string clash_text(uint64_t program, uint64_t end, const IDevice* device) {
+#if HAS_ALLOCATOR_VIEW
+    const Allocating& allocator = *device->allocator_impl();
+#else
+    const Allocating& allocator = *device->allocator();
+#endif
+    const Buffer* const buffer = allocator.lowest_l1_buffer();
+    return "clash of program " + std::to_string(program) + " ends " + std::to_string(end) + " lowest " +
+           std::to_string(buffer->address()) + " in the way 1 of " + std::to_string(buffer->size()) +
+           " buffer " + std::to_string(buffer->unique_id());
+}
+
+// As a segment has a chip: each pool with all of its figures.
+std::string chip_text(int chip) {
+    std::string text = "chip " + std::to_string(chip) + " ASIC " +
+                       std::to_string(HAS_ASIC_IDS ? 0xA51C0000u + static_cast<uint32_t>(chip) : 0u) +
+                       " arch 2 grid 2x2";
+    for (const BufferType type :
+         {BufferType::DRAM, BufferType::L1, BufferType::L1_SMALL, BufferType::TRACE}) {
+        const Pool& pool = kPools[static_cast<size_t>(type)];
+        const uint64_t banks = is_in_l1(type) ? kL1BanksOfChip : kDramBanks;
+        text += " | base " + std::to_string(pool.base) + " size " + std::to_string(pool.size) + " banks " +
+                std::to_string(banks) + " capacity " + std::to_string(pool.size * banks) + " alignment " +
+                std::to_string(kAlignment) + (pool.is_top_down ? " top down" : " bottom up");
+    }
+    return text;
 }
 
 uint32_t Allocating::get_num_banks(const BufferType& type) const {

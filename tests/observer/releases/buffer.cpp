@@ -31,12 +31,15 @@ Allocating& allocating_of(const IDevice* device, bool on_sub_device) {
 
 }  // namespace
 
-Buffer::Buffer(IDevice* device, uint64_t size, uint64_t page_size, BufferType type, Allocating* allocator)
+Buffer::Buffer(IDevice* device, uint64_t size, uint64_t page_size, BufferType type, Allocating* allocator,
+               int shards)
     : device_(device),
 #if !defined(MUTATION_SIZE_MOVED)
       size_(size),
 #endif
       buffer_type_(type),
+      buffer_layout_(shards != 0 ? 2 : 0),
+      shards_(shards),
       allocator_(allocator),
       page_size_(page_size),
       unique_id_(next_unique_id++)
@@ -49,9 +52,10 @@ Buffer::Buffer(IDevice* device, uint64_t size, uint64_t page_size, BufferType ty
 
 std::shared_ptr<Buffer> Buffer::create(IDevice* device, uint64_t size, uint64_t page_size, BufferType type,
                                        bool on_sub_device,
-                                       [[maybe_unused]] const std::vector<CoreCoord>& own_addresses_on) {
+                                       [[maybe_unused]] const std::vector<CoreCoord>& own_addresses_on,
+                                       int shards) {
     Allocating& allocator = allocating_of(device, on_sub_device);
-    auto buffer = std::make_shared<Buffer>(device, size, page_size, type, &allocator);
+    auto buffer = std::make_shared<Buffer>(device, size, page_size, type, &allocator, shards);
     buffer->hooked_allocation_ = GraphTracker::instance().hook_allocate(buffer.get());
     uint64_t banks = allocator.get_num_banks(type);
 #if HAS_PER_CORE_BUFFERS
@@ -111,11 +115,13 @@ uint64_t Buffer::aligned_page_size() const {
     return (page_size_ + alignment - 1) / alignment * alignment;
 }
 uint64_t Buffer::aligned_size_per_bank() const {
-    const uint64_t banks = allocator_->get_num_banks(buffer_type_);
+    const uint64_t banks =
+        shards_ != 0 ? static_cast<uint64_t>(shards_) : allocator_->get_num_banks(buffer_type_);
     return (num_pages() + banks - 1) / banks * aligned_page_size();
 }
 
-#if !defined(MUTATION_DEVICE_MOVED) && !defined(MUTATION_SIZE_MOVED) && !defined(MUTATION_KIND_MOVED)
+#if !defined(MUTATION_DEVICE_MOVED) && !defined(MUTATION_SIZE_MOVED) && !defined(MUTATION_KIND_MOVED) && \
+    !defined(MUTATION_LAYOUT_MOVED)
 void check_layout() {
     static_assert(offsetof(Buffer, device_) == 16 && offsetof(Buffer, size_) == 24 &&
                   offsetof(Buffer, buffer_type_) == 32 && offsetof(Buffer, buffer_layout_) == 36 &&

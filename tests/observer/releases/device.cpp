@@ -6,7 +6,6 @@ namespace tt::tt_metal {
 
 namespace {
 
-constexpr uint32_t kL1Banks = 4;
 constexpr uint32_t kL1BanksOfSubDevice = 2;
 constexpr uint32_t kL1Size = 1'499'136;
 
@@ -14,7 +13,7 @@ constexpr uint32_t kL1Size = 1'499'136;
 
 #if HAS_ALLOCATOR_VIEW
 DeviceMemory::DeviceMemory()
-    : whole_impl(std::make_unique<AllocatorImpl>(kL1Banks)),
+    : whole_impl(std::make_unique<AllocatorImpl>(kL1BanksOfChip)),
       part_impl(std::make_unique<AllocatorImpl>(kL1BanksOfSubDevice)) {
     whole = std::make_unique<Allocator>(whole_impl.get());
     part = std::make_unique<Allocator>(part_impl.get());
@@ -24,7 +23,8 @@ Allocating& DeviceMemory::allocating(bool on_sub_device) const {
 }
 #else
 DeviceMemory::DeviceMemory()
-    : whole(std::make_unique<Allocator>(kL1Banks)), part(std::make_unique<Allocator>(kL1BanksOfSubDevice)) {}
+    : whole(std::make_unique<Allocator>(kL1BanksOfChip)),
+      part(std::make_unique<Allocator>(kL1BanksOfSubDevice)) {}
 Allocating& DeviceMemory::allocating(bool on_sub_device) const { return on_sub_device ? *part : *whole; }
 #endif
 DeviceMemory::~DeviceMemory() = default;
@@ -45,6 +45,7 @@ std::optional<uint64_t> Device::lowest_occupied_compute_l1_address() const {
 
 bool Device::initialize(uint8_t, size_t, size_t, size_t, ttsl::Span<const uint32_t>, bool) {
     memory_ = std::make_unique<DeviceMemory>();
+    truth::add_chip(id_, chip_text(id_));
     return true;
 }
 

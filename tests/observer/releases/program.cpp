@@ -92,6 +92,11 @@ void ProgramImpl::allocate_circular_buffers(const IDevice* device) {
 #endif
         }
 #if !HAS_CHIP_BUFFERS
+#if defined(MUTATION_IMPL_DEVICE)
+        if (const auto* const mesh = dynamic_cast<const distributed::MeshDevice*>(device)) {
+            device = mesh->impl();
+        }
+#endif
         GraphTracker::instance().track_allocate_cb(buffer.cores, buffer.address, buffer.size,
                                                    buffer.is_global, device);
 #endif
@@ -108,8 +113,7 @@ void ProgramImpl::validate_circular_buffer_region(const IDevice* device) {
             throw std::runtime_error("circular buffers end beyond L1");
         }
         if (!buffer.is_global && lowest && end > *lowest) {
-            truth::add_failure("clash of program " + std::to_string(id_) + " ends " + std::to_string(end) +
-                               " lowest " + std::to_string(*lowest));
+            truth::add_failure(clash_text(id_, end, device));
             throw std::runtime_error("circular buffers clash with a buffer");
         }
     }

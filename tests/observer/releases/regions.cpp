@@ -51,8 +51,7 @@ void ProgramImpl::allocate_scratchpads(const IDevice* device) {
 void ProgramImpl::validate_dataflow_buffer_region(const IDevice* device) {
     const std::optional<uint64_t> lowest = device->lowest_occupied_compute_l1_address();
     if (lowest && regions_[0].end > *lowest) {
-        truth::add_failure("clash of program " + std::to_string(id_) + " ends " +
-                           std::to_string(regions_[0].end) + " lowest " + std::to_string(*lowest));
+        truth::add_failure(clash_text(id_, regions_[0].end, device));
         throw std::runtime_error("dataflow buffers clash with a buffer");
     }
 }

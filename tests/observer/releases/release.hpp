@@ -163,6 +163,9 @@ public:
     OTHER(38);
 };
 
+// A failure of circular or dataflow buffers that end beyond the lowest L1 buffer.
+std::string clash_text(uint64_t program, uint64_t end, const IDevice* device);
+
 // The memory of one device, and that of its only sub-device.
 struct DeviceMemory {
     DeviceMemory();
@@ -252,6 +255,10 @@ public:
     size_t num_cols() const;
     const MeshDeviceView& get_view() const;
 
+#if defined(MUTATION_IMPL_DEVICE)
+    const IDevice* impl() const;
+#endif
+
 private:
     int id_;
     std::vector<std::unique_ptr<Device>> chips_;
@@ -300,7 +307,9 @@ public:
 #if HAS_ALLOCATOR_VIEW
     void override_state(const AllocatorState& state);
 #endif
+    void free_all();
     std::optional<uint64_t> lowest_l1() const;
+    const Buffer* lowest_l1_buffer() const;
     ALLOCATOR_QUESTIONS
 
 private:
@@ -328,8 +337,10 @@ class Buffer : public std::enable_shared_from_this<Buffer> {
 public:
     static std::shared_ptr<Buffer> create(IDevice* device, uint64_t size, uint64_t page_size, BufferType type,
                                           bool on_sub_device = false,
-                                          const std::vector<CoreCoord>& own_addresses_on = {});
-    Buffer(IDevice* device, uint64_t size, uint64_t page_size, BufferType type, Allocating* allocator);
+                                          const std::vector<CoreCoord>& own_addresses_on = {},
+                                          int shards = 0);
+    Buffer(IDevice* device, uint64_t size, uint64_t page_size, BufferType type, Allocating* allocator,
+           int shards);
     ~Buffer();
 
     uint32_t address() const;
@@ -363,8 +374,12 @@ private:
     [[maybe_unused]] int moved_ = 0;
 #endif
     const BufferType buffer_type_;
-    [[maybe_unused]] const int buffer_layout_ = 0;
-    [[maybe_unused]] std::array<char, 24> other_{};
+#if defined(MUTATION_LAYOUT_MOVED)
+    [[maybe_unused]] int moved_ = 0;
+#endif
+    [[maybe_unused]] const int buffer_layout_;
+    [[maybe_unused]] std::array<char, 20> other_{};
+    const int shards_;
     Allocating* allocator_;
     [[maybe_unused]] char status_ = 0;
     bool hooked_allocation_ = false;

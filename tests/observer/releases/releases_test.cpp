@@ -71,18 +71,46 @@ Lines live_lines(const segment::Reader& reader) {
     return sorted(lines);
 }
 
+Lines chip_lines(const segment::Reader& reader) {
+    Lines lines;
+    for (const auto& device : reader.devices()) {
+        if (!device) {
+            continue;
+        }
+        std::string line = "chip " + std::to_string(device->logical_id) + " ASIC " +
+                           std::to_string(device->asic_id) + " arch " + std::to_string(device->arch) +
+                           " grid " + std::to_string(device->grid_x) + "x" + std::to_string(device->grid_y);
+        for (const uint32_t kind : {TTMEM_DRAM, TTMEM_L1, TTMEM_L1_SMALL, TTMEM_TRACE}) {
+            const ttmem_memory_info& memory = device->memory[kind];
+            line += " | base " + std::to_string(memory.base) + " size " +
+                    std::to_string(memory.size_per_bank) + " banks " + std::to_string(memory.banks) +
+                    " capacity " + std::to_string(memory.capacity) + " alignment " +
+                    std::to_string(memory.alignment) +
+                    (memory.direction == TTMEM_TOP_DOWN ? " top down" : " bottom up");
+        }
+        lines.push_back(line);
+    }
+    return sorted(lines);
+}
+
 Lines failure_lines(const segment::Reader& reader) {
     Lines lines;
     for (const segment::Failure& each : reader.failures()) {
+        const std::string in_the_way = each.has_blocker == 0
+                                           ? ""
+                                           : " in the way " + std::to_string(each.blocker_kind) + " of " +
+                                                 std::to_string(each.blocker_requested) + " buffer " +
+                                                 std::to_string(each.blocker_owner);
         if (each.cb_end != 0) {
             lines.push_back("clash of program " + std::to_string(each.program) + " ends " +
-                            std::to_string(each.cb_end) + " lowest " + std::to_string(each.lowest_buffer));
+                            std::to_string(each.cb_end) + " lowest " + std::to_string(each.lowest_buffer) +
+                            in_the_way);
         } else {
             lines.push_back("no room for kind " + std::to_string(each.kind) + " requested " +
                             std::to_string(each.requested) + " needed " +
                             std::to_string(each.needed_per_bank) + " free " +
                             std::to_string(each.free_per_bank) + " largest " +
-                            std::to_string(each.largest_free_per_bank));
+                            std::to_string(each.largest_free_per_bank) + in_the_way);
         }
     }
     return sorted(lines);
@@ -129,6 +157,7 @@ void expect_right(ObservedRun& run) {
         const segment::Reader reader = test::reader_of(run.scenario().pid());
         EXPECT_EQ(live_lines(reader), sorted(run.scenario().truth().at("live").get<Lines>())) << *step;
         EXPECT_EQ(failure_lines(reader), sorted(run.scenario().truth().at("failures").get<Lines>())) << *step;
+        EXPECT_EQ(chip_lines(reader), sorted(run.scenario().truth().at("chips").get<Lines>())) << *step;
         for (uint8_t counter = 0; counter < segment::kInexactCounters; ++counter) {
             const auto reason = static_cast<segment::Inexact>(counter);
             EXPECT_EQ(reader.inexact(reason), 0u) << *step << ": " << segment::reason(reason);

@@ -13,6 +13,7 @@ namespace {
 
 std::mutex mutex;
 std::multimap<const void*, std::string>& lines = *new std::multimap<const void*, std::string>;
+std::map<int, std::string>& chips = *new std::map<int, std::string>;
 std::vector<std::string>& failures = *new std::vector<std::string>;
 thread_local std::vector<std::string> names;
 
@@ -35,6 +36,11 @@ void add(const void* object, const std::string& line) {
 void remove(const void* object) {
     const std::lock_guard lock(mutex);
     lines.erase(object);
+}
+
+void add_chip(int chip, const std::string& line) {
+    const std::lock_guard lock(mutex);
+    chips[chip] = line;
 }
 
 void add_failure(const std::string& line) {
@@ -60,9 +66,13 @@ void pause(const std::string& step, const char* file) {
         for (const auto& [object, line] : lines) {
             sorted.insert(line);
         }
+        std::vector<std::string> of_chips;
+        for (const auto& [chip, line] : chips) {
+            of_chips.push_back(line);
+        }
         std::FILE* out = std::fopen(file, "a");
-        std::fprintf(out, "{\"step\": \"%s\", \"live\": %s, \"failures\": %s}\n", step.c_str(),
-                     json_list(sorted).c_str(), json_list(failures).c_str());
+        std::fprintf(out, "{\"step\": \"%s\", \"live\": %s, \"failures\": %s, \"chips\": %s}\n", step.c_str(),
+                     json_list(sorted).c_str(), json_list(failures).c_str(), json_list(of_chips).c_str());
         std::fclose(out);
     }
     std::printf("paused: %s\n", step.c_str());

@@ -10,6 +10,8 @@ namespace truth {
 
 void add(const void* object, const std::string& line);
 void remove(const void* object);
+// A chip that was opened.
+void add_chip(int chip, const std::string& line);
 void add_failure(const std::string& line);
 
 // The names of the ops around, where this release reports them to a processor that does not capture; else nothing.
