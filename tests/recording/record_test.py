@@ -12,7 +12,7 @@ import tempfile
 from harness.programs import SIMULATOR
 from harness.test_case import TestCase, main
 from harness.tracked_process import SMALL_SEGMENT
-from recorder_process import RecorderProcess
+from recorder_process import RecorderProcess, moment
 
 
 class Record(TestCase):
@@ -178,6 +178,24 @@ class Record(TestCase):
         kinds = [event["what"] for event in self.json_of("events", "--recording", self.path)["events"]]
         self.assertIn("process_died", kinds)
         simulator.close()
+
+    def test_a_moment_in_between_lacks_what_comes_later(self):
+        self.recorded_simulator().close()
+        events = self.json_of("events", "--limit", "0", "--recording", self.path)["events"]
+        first = [event["what"] for event in events].index("allocation")
+        self.assertIn("free", [event["what"] for event in events[first:]])
+        # Between two events, far from both in the recording's unit of time.
+        until = next((a["time_ns"] + b["time_ns"]) // 2 for a, b in zip(events[first:], events[first + 1:])
+                     if b["time_ns"] - a["time_ns"] > 1000)
+        shown = self.json_of("events", "--limit", "0", "--recording", self.path, "--at", moment(until))["events"]
+        self.assertEqual([(one["time_ns"], one["what"]) for one in shown],
+                         [(one["time_ns"], one["what"]) for one in events if one["time_ns"] < until])
+        self.assertLess(len(shown), len(events))
+        last = max(sample["time_ns"] for one in self.json_of("history", "--recording", self.path)["series"] for sample in one["samples"])
+        series = self.json_of("history", "--recording", self.path, "--at", moment(until))["series"]
+        self.assertGreater(len(series), 0)
+        self.assertLessEqual(max(sample["time_ns"] for one in series for sample in one["samples"]), until)
+        self.assertGreater(last, until)
 
     def test_a_moment_before_everything_says_so(self):
         self.assertEqual(self.ttmem("record", "-o", self.path, "--seconds", "0.05").returncode, 0)

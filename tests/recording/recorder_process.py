@@ -64,7 +64,7 @@ class RecorderProcess:
         self.process.stderr.close()
 
 
-def moment() -> str:
-    """Now, as --at takes it."""
-    now = time.time_ns()
-    return time.strftime("%Y-%m-%d %H:%M:%S", time.gmtime(now // 10**9)) + f".{now % 10**9:09}"
+def moment(time_ns: int | None = None) -> str:
+    """A time since the epoch, now by default, as --at takes it."""
+    time_ns = time.time_ns() if time_ns is None else time_ns
+    return time.strftime("%Y-%m-%d %H:%M:%S", time.gmtime(time_ns // 10**9)) + f".{time_ns % 10**9:09}"
