@@ -24,6 +24,24 @@ class Fault(TestCase):
         self.addCleanup(folder.cleanup)
         self.path = os.path.join(folder.name, "run.ttmem")
 
+    def right_steps(self, pid: int, steps: list, what: str) -> int:
+        """How many steps of a recording that was not ended are exact, and so right. The others say that they are not."""
+        exact = 0
+        for at, truth in steps:
+            done = self.ttmem("status", "--recording", self.path, "--at", at, "--json")
+            if done.returncode != 0:
+                # Its last second was not written.
+                self.assertIn("outside the recording", done.stderr)
+                continue
+            self.assertIn("was not ended", done.stderr)
+            view = json.loads(done.stdout)
+            if view["exact"]:
+                self.assertEqual(figures_by_process(view), {pid: truth}, what)
+                exact += 1
+            else:
+                self.assertLessEqual({one["code"] for one in view["inexact"]}, {"events_lost", "reserved_unknown", "settling"})
+        return exact
+
     def test_killed_recorders_leave_what_they_wrote(self):
         """SIGKILL after some steps of a process, or in the midst of one. Small rings make the recorder write a ledger in each."""
         simulator = self.simulator("transformer-dp4", "--repeat", "10000", variables={"TTMEM_RING_RECORDS": "16"})
@@ -47,21 +65,39 @@ class Fault(TestCase):
             else:
                 recorder.process.kill()
             recorder.wait()
-            for at, truth in steps:
-                done = self.ttmem("status", "--recording", self.path, "--at", at, "--json")
-                if done.returncode != 0:
-                    # Its last second was not written.
-                    self.assertIn("outside the recording", done.stderr)
-                    continue
-                self.assertIn("was not ended", done.stderr)
-                view = json.loads(done.stdout)
-                if view["exact"]:
-                    self.assertEqual(figures_by_process(view), {simulator.pid: truth}, f"recorder {number}")
-                    read += 1
-                else:
-                    self.assertLessEqual({one["code"] for one in view["inexact"]},
-                                         {"events_lost", "reserved_unknown", "settling"})
+            read += self.right_steps(simulator.pid, steps, f"recorder {number}")
             recorder.close()
+        self.assertGreater(read, 0)
+
+    def test_killed_daemons_leave_what_they_recorded_for_a_client(self):
+        """As above; the daemon is killed, and the client ends with what it has."""
+        simulator = self.simulator("transformer-dp4", "--repeat", "10000", variables={"TTMEM_RING_RECORDS": "16"})
+        self.assertTrue(simulator.next())
+        chance = random.Random(2)
+        read = 0
+        for number in range(max(KILLS // 5, 1)):
+            daemon = self.daemon()
+            daemon.wait_for(simulator.pid)
+            recorder = RecorderProcess(self, self.path, "--force")
+            recorder.wait_for(simulator.pid)
+            steps = []
+            for _ in range(1 + chance.randrange(3)):
+                steps.append((moment(), simulator.truth))
+                self.assertTrue(simulator.next())
+                if chance.random() < 0.7:
+                    daemon.wait_for_rounds("record")
+            if chance.random() < 0.5:
+                simulator.proceed()
+                daemon.kill()
+                self.assertTrue(simulator.wait_for_pause())
+            else:
+                daemon.kill()
+            code, text = recorder.wait()
+            self.assertEqual(code, 1, text)
+            self.assertIn("daemon", text)
+            read += self.right_steps(simulator.pid, steps, f"daemon {number}")
+            recorder.close()
+            daemon.close()
         self.assertGreater(read, 0)
 
     @unittest.skipUnless(may_mount(), "needs root, to mount a small disk")
