@@ -26,7 +26,6 @@ using census::Kind;
 using protozero::pbf_writer;
 
 // More slices make the viewer slow.
-constexpr size_t kMostSlices = 100'000;
 
 namespace packet {
 constexpr protozero::pbf_tag_type kTimestamp = 8, kSequenceId = 10, kTrackEvent = 11, kInternedData = 12,
@@ -218,7 +217,7 @@ UsedKinds kinds_of(const ExportModel& model) {
 // The spans and devices whose slices are written: those with the most bytes and time.
 using SliceKey = std::pair<uint32_t, uint32_t>;  // span, device
 
-std::vector<SliceKey> choose_slices(const ExportModel& model, size_t& left_out) {
+std::vector<SliceKey> choose_slices(const ExportModel& model, size_t most, size_t& left_out) {
     std::vector<std::pair<double, SliceKey>> all;
     for (uint32_t i = 0; i < model.spans.size(); ++i) {
         const AllocationSpan& span = model.spans[i];
@@ -228,11 +227,11 @@ std::vector<SliceKey> choose_slices(const ExportModel& model, size_t& left_out) 
             all.push_back({static_cast<double>(span.used()) * static_cast<double>(length_ns), {i, device}});
         }
     }
-    left_out = all.size() > kMostSlices ? all.size() - kMostSlices : 0;
+    left_out = all.size() - std::min(all.size(), most);
     if (left_out != 0) {
-        std::nth_element(all.begin(), all.begin() + kMostSlices, all.end(),
+        std::nth_element(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(most), all.end(),
                          [](const auto& a, const auto& b) { return a.first > b.first; });
-        all.resize(kMostSlices);
+        all.resize(most);
     }
     std::vector<SliceKey> chosen;
     chosen.reserve(all.size());
@@ -245,7 +244,8 @@ std::vector<SliceKey> choose_slices(const ExportModel& model, size_t& left_out) 
 
 class PerfettoExport {
 public:
-    PerfettoExport(const ExportModel& model, Output& to) : model_(model), trace_(model, to) {}
+    PerfettoExport(const ExportModel& model, Output& to, size_t most_slices)
+        : model_(model), trace_(model, to), most_slices_(most_slices) {}
 
     Notes write() {
         const UsedKinds kinds = kinds_of(model_);
@@ -259,7 +259,7 @@ public:
         }
         write_counters();
         size_t left_out = 0;
-        for (const auto& [span, device] : choose_slices(model_, left_out)) {
+        for (const auto& [span, device] : choose_slices(model_, most_slices_, left_out)) {
             write_slice(model_.spans[span], device);
         }
         for (const ExportedFailure& failure : model_.failures) {
@@ -276,7 +276,7 @@ public:
         }
         return {std::to_string(left_out) +
                 " allocations have no slice: those with the most bytes and time have one (" +
-                std::to_string(kMostSlices) + "); the counters have all of them"};
+                std::to_string(most_slices_) + "); the counters have all of them"};
     }
 
 private:
@@ -371,6 +371,7 @@ private:
 
     const ExportModel& model_;
     TraceWriter trace_;
+    const size_t most_slices_;
     std::map<uint32_t, uint64_t> device_groups_;  // tracks
     std::vector<uint64_t> groups_;                // of processes
     Counters devices_, processes_;
@@ -379,6 +380,8 @@ private:
 
 }  // namespace
 
-Notes write_perfetto(const ExportModel& model, Output& to) { return PerfettoExport(model, to).write(); }
+Notes write_perfetto(const ExportModel& model, Output& to, size_t most_slices) {
+    return PerfettoExport(model, to, most_slices).write();
+}
 
 }  // namespace ttmem::exports

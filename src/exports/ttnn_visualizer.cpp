@@ -30,9 +30,6 @@ namespace {
 using census::Kind;
 using nlohmann::json;
 
-constexpr size_t kMostMoments = 2'000;
-constexpr uint64_t kMostBufferRows = 5'000'000;
-
 struct ReportMoment {
     uint64_t time_ns = 0;
     std::string name;
@@ -64,12 +61,11 @@ std::vector<ReportMoment> peaks_of(const ExportModel& model, const std::vector<S
 }
 
 std::vector<ReportMoment> moments_of(const ExportModel& model, const std::vector<SpanChange>& changes,
-                                     size_t& left_out) {
+                                     size_t most, size_t& left_out) {
     std::vector<ReportMoment> moments = peaks_of(model, changes);
     if (!model.is_moment()) {
         moments.push_back({model.begin_ns, "beginning"});
     }
-    const size_t most = kMostMoments - moments.size() - 1;
     for (const ExportedFailure& failure : model.failures) {
         moments.push_back(
             {failure.time_ns, "failure: " + std::string(name_of(failure.figures.type)), &failure});
@@ -77,7 +73,7 @@ std::vector<ReportMoment> moments_of(const ExportModel& model, const std::vector
     for (const ExportedMark& mark : model.marks) {
         moments.push_back({mark.time_ns, "mark: " + mark.name});
     }
-    left_out = moments.size() > most ? moments.size() - most : 0;
+    left_out = moments.size() + 1 - std::min(moments.size() + 1, most);  // the end is one more
     moments.resize(moments.size() - left_out);
     std::stable_sort(moments.begin(), moments.end(),
                      [](const auto& a, const auto& b) { return a.time_ns < b.time_ns; });
@@ -206,14 +202,16 @@ private:
 
 class ReportWriter {
 public:
-    ReportWriter(const ExportModel& model, Database& to) : model_(model), to_(to) {}
+    ReportWriter(const ExportModel& model, Database& to, const ReportLimits& limits)
+        : model_(model), to_(to), limits_(limits) {}
 
     Notes write() {
         to_.run(kVisualizerSchema);
         write_devices();
         const std::vector<SpanChange> changes = changes_of(model_);
         size_t moments_left_out = 0;
-        const std::vector<ReportMoment> moments = moments_of(model_, changes, moments_left_out);
+        const std::vector<ReportMoment> moments =
+            moments_of(model_, changes, limits_.moments, moments_left_out);
         size_t next = 0;
         std::set<uint32_t> live;
         for (size_t i = 0; i < moments.size(); ++i) {
@@ -263,7 +261,7 @@ private:
                 continue;
             }
             for (const uint32_t device : model_.sets[span.set].devices) {
-                if (rows_ == kMostBufferRows) {
+                if (rows_ == limits_.buffer_rows) {
                     ++rows_left_out_;
                     continue;
                 }
@@ -292,18 +290,19 @@ private:
         Notes notes;
         if (moments_left_out != 0) {
             notes.push_back(std::to_string(moments_left_out) +
-                            " marks and failures are left out: a report has " + std::to_string(kMostMoments) +
-                            " moments");
+                            " marks and failures are left out: a report has " +
+                            std::to_string(limits_.moments) + " moments");
         }
         if (rows_left_out_ != 0) {
             notes.push_back(std::to_string(rows_left_out_) + " buffers are left out: a report has " +
-                            std::to_string(kMostBufferRows) + " rows");
+                            std::to_string(limits_.buffer_rows) + " rows");
         }
         return notes;
     }
 
     const ExportModel& model_;
     Database& to_;
+    ReportLimits limits_;
     uint64_t rows_ = 0;
     uint64_t rows_left_out_ = 0;
 };
@@ -314,7 +313,8 @@ tl::unexpected<base::Error> cannot_write(const std::string& path) {
 
 }  // namespace
 
-base::Expected<Notes> write_ttnn_visualizer(const ExportModel& model, const std::string& folder, bool force) {
+base::Expected<Notes> write_ttnn_visualizer(const ExportModel& model, const std::string& folder, bool force,
+                                            const ReportLimits& limits) {
     if (folder == "-") {
         return base::error(base::Error::Code::refused, "ttnn-visualizer is a folder: it needs a name");
     }
@@ -330,7 +330,7 @@ base::Expected<Notes> write_ttnn_visualizer(const ExportModel& model, const std:
     const mode_t before = umask(077);
     Database database(part);
     umask(before);
-    Notes notes = ReportWriter(model, database).write();
+    Notes notes = ReportWriter(model, database, limits).write();
     auto done = database.finish();
     const json config = {{"report_name", "ttmem " + model.host}};
     auto output = Output::create(folder + "/config.json", true);

@@ -216,6 +216,16 @@ class Formats(TestCase):
             done = self.ttmem("export", "--format", form, "-o", self.path(name), "--recording", recording)
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertIn(text, self.read(self.path(name)), form)
+        folder = self.export("ttnn-visualizer", "report", "--recording", recording)
+        database = sqlite3.connect(os.path.join(folder, "db.sqlite"))
+        self.addCleanup(database.close)
+        failures = self.json_of("why", "--recording", recording, "--at", "failure:1")["failures"]
+        errors = database.execute("SELECT error_type, error_message, operations.name FROM errors JOIN operations USING (operation_id)").fetchall()
+        self.assertEqual(len(errors), len(failures))
+        self.assertGreater(len(errors), 0)
+        for (kind, message, name), failure in zip(errors, failures):
+            self.assertEqual((kind, name), ("out_of_memory", "failure: out_of_memory"))
+            self.assertIn(f"{failure['requested']} bytes requested, {failure['verdict']}", message)
 
     def test_marks_are_in_every_format_with_a_place_for_them(self):
         path = self.path("marks.ttmem")
@@ -266,6 +276,30 @@ class Formats(TestCase):
         data = self.read(self.export("memory-viz", "snapshot.pickle", "--recording", recording))
         self.assertEqual(data[:2], b"\x80\x04")
         self.assertEqual(pickle.loads(data), json.loads(text))
+
+    def test_the_living_host_is_exported_as_a_recording_of_it_is(self):
+        self.record()
+        path = self.export("pprof", "now.pb.gz")
+        done = subprocess.run([PPROF, "-top", "-unit=B", "-tagfocus=kind=dram", path], capture_output=True, text=True, check=True,
+                              timeout=TIMEOUT, env=self.environment(HOME=self.folder, PPROF_TMPDIR=self.folder))
+        self.assertIn(f"for {2 * DRAM_USED}B,", done.stdout)
+        packets = decode("trace.proto", "Trace", self.read(self.export("perfetto", "now.pftrace")))["packet"]
+        events = [event for packet in packets for event in packet.get("track_event", [])]
+        self.assertEqual(sum(event["type"] == [1] for event in events), 2 * 4)
+        self.assertEqual(sum(event["type"] == [2] for event in events), 0)  # all are live
+        self.assertIn([2 * DRAM_USED], [event["counter_value"] for event in events if event["type"] == [4]])
+
+    def test_a_snapshot_says_which_allocations_are_left_out(self):
+        recording = self.record()
+        done = self.ttmem("export", "--format", "memory-viz", "-o", self.path("few.json"), "--recording", recording,
+                          "--max-allocations", "1")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        [note] = [line for line in done.stderr.splitlines() if "left out" in line]
+        self.assertRegex(note, r"\d allocations are left out: freed until ")
+        snapshot = json.loads(self.read(self.path("few.json")))
+        self.assertRegex(json.dumps(snapshot["allocator_settings"]), r'"note 1": "\d allocations are left out: freed until ')
+        active = [block for block in snapshot["segments"][0]["blocks"] if block["state"] != "inactive"]
+        self.assertEqual([block["requested_size"] for block in active], [1000, 2048])  # live ones never are
 
     def test_ttnn_visualizer_has_moments_buffers_and_circular_buffers(self):
         recording = self.record()
