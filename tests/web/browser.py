@@ -5,11 +5,13 @@ import json
 import os
 import shutil
 import subprocess
+import tempfile
 
 from harness.test_case import TestCase
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-WEB = os.path.join(os.path.dirname(os.path.dirname(HERE)), "web")
+ROOT = os.path.dirname(os.path.dirname(HERE))
+WEB, DOCUMENTS = os.path.join(ROOT, "web"), os.path.join(ROOT, "docs")
 SKIPPED = 77
 
 
@@ -104,6 +106,25 @@ class PageCase(TestCase):
             tab.goto(url=self.address() + path)
             tab.wait_for("document.querySelector('.chip.ok .dot') !== null")
         return tab
+
+    def check_picture(self, tab: Tab, name: str, pid: int):
+        """The picture in the documents is this one. Numbers of processes and the name of the host differ from run to run: they are replaced."""
+        tab.value(f"""(() => {{
+            const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+            while (walk.nextNode()) {{
+                const node = walk.currentNode;
+                node.textContent = node.textContent.replaceAll("{pid}", "4711").replace(/ in the last \\w+/, " in the last minute");
+            }}
+            document.querySelector(".host").textContent = "node7";
+        }})()""")
+        stored = os.path.join(DOCUMENTS, name)
+        if os.environ.get("TTMEM_UPDATE_GOLDEN") == "1":
+            tab.picture(path=stored, whole=False)
+            return
+        with tempfile.TemporaryDirectory() as folder:
+            now = os.path.join(folder, "now.png")
+            tab.picture(path=now, whole=False)
+            self.assertLess(self.browser.run("difference", one=stored, other=now), 0.03, name)
 
     def assert_quiet(self, tab: Tab):
         """No script failed, and the browser blocked nothing."""

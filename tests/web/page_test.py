@@ -9,10 +9,9 @@ import sys
 import tempfile
 import unittest
 
-from browser import PageCase, human, missing, SKIPPED, WEB
+from browser import PageCase, human, missing, SKIPPED
 from harness.waiting import wait_until
 
-PICTURES = os.path.join(os.path.dirname(WEB), "docs", "web")
 CELLS = "[...document.querySelectorAll('.chip-cell')].map(one => one.innerText)"
 ROWS = "[...document.querySelectorAll('.rows .row')].map(one => one.innerText.replaceAll('\\n', ' '))"
 
@@ -355,7 +354,6 @@ class Views(PageCase):
         self.assert_quiet(tab)
 
     def test_pictures_are_those_of_the_document(self):
-        """Numbers of processes and the name of the host differ from run to run, so they are replaced."""
         self.start()
         simulator = self.simulator_at("transformer-dp4", "decode 1", "--board", "t3000")
         self.host.wait_for(simulator.pid)
@@ -366,22 +364,7 @@ class Views(PageCase):
             tab.goto(url=self.address() + path)
             tab.wait_for(f"document.querySelector('{ready}') !== null && document.querySelectorAll('.skeleton').length === 0"
                          " && document.querySelector('.chip.ok .dot') !== null && document.body.innerText.includes('figures exact')")
-            tab.value(f"""(() => {{
-                const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
-                while (walk.nextNode()) {{
-                    const node = walk.currentNode;
-                    node.textContent = node.textContent.replaceAll("{simulator.pid}", "4711").replace(/ in the last \\w+/, " in the last minute");
-                }}
-                document.querySelector(".host").textContent = "node7";
-            }})()""")
-            stored = os.path.join(PICTURES, f"{name}.png")
-            if os.environ.get("TTMEM_UPDATE_GOLDEN") == "1":
-                tab.picture(path=stored, whole=False)
-                continue
-            with tempfile.TemporaryDirectory() as folder:
-                now = os.path.join(folder, "now.png")
-                tab.picture(path=now, whole=False)
-                self.assertLess(self.browser.run("difference", one=stored, other=now), 0.03, name)
+            self.check_picture(tab, f"web/{name}.png", simulator.pid)
 
     def test_every_view_is_accessible(self):
         self.start()
