@@ -159,6 +159,9 @@ void draw_notices(const Model& model, Canvas& canvas) {
         std::stable_sort(notices.begin(), notices.end(),
                          [](const Notice& a, const Notice& b) { return a.style > b.style; });
     }
+    if (const auto& history = model.unkept_history()) {
+        notices.push_back({text_of(*history), CellStyle::warn});
+    }
     if (model.status()) {
         view::Text more = view::shared_text(*model.status());
         more.add(view::missed_text(model.status()->figures.processes_missed));

@@ -193,6 +193,9 @@ void Model::take(ScreenAnswer answer) {
     if (why != nullptr && !is_recording()) {
         take_failures(why->failures);
     }
+    if (const auto* list = std::get_if<view::PostMortemListView>(&answer.view)) {
+        note_history(list->inexact);
+    }
     if (auto* events = std::get_if<view::EventsView>(&answer.view)) {
         take_events(*events);
     }
@@ -220,6 +223,19 @@ void Model::take_failures(const view::FailureView& view) {
     }
 }
 
+bool Model::knows_past_of(uint32_t device) const {
+    constexpr uint64_t kLongestNs = 60 * kSecondNs;
+    const auto asked = past_of_.find(device);
+    return asked != past_of_.end() && now_ns_ - std::min(now_ns_, asked->second) < kLongestNs;
+}
+
+void Model::note_history(const std::vector<census::Inexactness>& reasons) {
+    const auto found = std::find_if(reasons.begin(), reasons.end(), [](const auto& each) {
+        return each.reason == census::Reason::history_not_kept;
+    });
+    unkept_history_ = found != reasons.end() ? std::optional(*found) : std::nullopt;
+}
+
 void Model::take_past(const DevicePastView& past, uint32_t device) {
     for (const view::SeriesView& series : past.history.series) {
         std::vector<TrackPoint> samples;
@@ -228,10 +244,11 @@ void Model::take_past(const DevicePastView& past, uint32_t device) {
         }
         if (series.kind == census::Kind::dram) {
             tracks_[series.device].dram.put_before(samples);
-            past_of_.insert(series.device);
+            past_of_[series.device] = now_ns_;
         }
     }
-    past_of_.insert(device);  // also where nothing is known of it
+    past_of_[device] = now_ns_;  // also where nothing is known of it
+    note_history(past.history.inexact);
     take_failures(past.why.failures);
     for (const census::PostMortemSummary& one : past.post_mortems.post_mortems) {
         add_mark(ChartMark::Cause::start, one.process.start_time_ns, one.process.pid);

@@ -94,13 +94,17 @@ public:
 
     const std::map<uint32_t, DeviceTracks>& tracks() const { return tracks_; }
     const std::set<ChartMark>& marks() const { return marks_; }
-    bool knows_past_of(uint32_t device) const { return past_of_.contains(device); }
+    // False again after a while: the daemon may have stopped keeping its history.
+    bool knows_past_of(uint32_t device) const;
+    // Why the history is not on the disk; absent if it is.
+    const std::optional<census::Inexactness>& unkept_history() const { return unkept_history_; }
 
 private:
     void take_moment(view::View view, std::vector<std::string> notices);
     void compare(const view::View& before, const view::View& now);
     void take_failures(const view::FailureView& view);
     void take_past(const DevicePastView& past, uint32_t device);
+    void note_history(const std::vector<census::Inexactness>& reasons);
     void take_events(view::EventsView& events);
     void add_mark(ChartMark::Cause cause, uint64_t time_ns, uint32_t pid);
 
@@ -117,7 +121,8 @@ private:
     uint64_t events_hidden_ = 0;
     std::map<uint32_t, DeviceTracks> tracks_;
     std::set<ChartMark> marks_;
-    std::set<uint32_t> past_of_;
+    std::map<uint32_t, uint64_t> past_of_;  // by device, when it was asked for
+    std::optional<census::Inexactness> unkept_history_;
     std::optional<access::Timeline> timeline_;
 };
 

@@ -158,7 +158,7 @@ TEST(Model, EventsThatBeginAnewReplaceThoseBefore) {
     EXPECT_EQ(model.events().size(), 3u);
 }
 
-TEST(Model, AsksForThePastOfADeviceOnce) {
+TEST(Model, AsksForThePastOfADeviceOncePerMinute) {
     Model model = watched(view::one_device(), 3);
     Ui ui;
     ui.screen = Screen::charts;
@@ -172,6 +172,24 @@ TEST(Model, AsksForThePastOfADeviceOnce) {
                 ElementsAre(Optional(77)));
     EXPECT_THAT(model.marks(), Contains(ChartMark{Cause::failure, kNow - 12 * kSecond, 4711}));
     EXPECT_TRUE(std::holds_alternative<view::FailureQuery>(query_of(model, ui, 20)));
+    model.tick(kNow + 61 * kSecond);
+    EXPECT_EQ(query_of(model, ui, 20), query);
+}
+
+TEST(Model, KnowsWhyHistoryIsNotKept) {
+    const census::Inexactness full{0, census::Reason::history_not_kept, 3, "/x/history.db: the disk is full"};
+    Model model = watched(view::one_device(), 3);
+    DevicePastView past;
+    past.history.inexact = {full};
+    model.take({DevicePastQuery{0}, past, ""});
+    ASSERT_TRUE(model.unkept_history());
+    EXPECT_EQ(*model.unkept_history(), full);
+    view::PostMortemListView list;
+    model.take({view::PostMortemListQuery{}, list, ""});
+    EXPECT_FALSE(model.unkept_history());
+    list.inexact = {full};
+    model.take({view::PostMortemListQuery{}, list, ""});
+    EXPECT_TRUE(model.unkept_history());
 }
 
 TEST(Query, CoversOnlyTheVisibleScreen) {

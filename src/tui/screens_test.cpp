@@ -287,6 +287,14 @@ TEST_F(Screens, PostMortemsAreListedWithOneSelected) {
     expect_golden("post_mortems", model, at(Screen::failures));
 }
 
+TEST_F(Screens, HistoryThatIsNotKeptIsANotice) {
+    view::PostMortemListView list = view::several_post_mortems();
+    list.inexact = {{0, census::Reason::history_not_kept, 3, "/x/history.db: the disk is full"}};
+    model.take({{}, list, ""});
+    EXPECT_THAT(text_of(draw(model, at(Screen::charts), {24, 80}, Glyphs::utf8)),
+                HasSubstr("history on disk: /x/history.db: the disk is full"));
+}
+
 TEST_F(Screens, EqualPostMortemsAreOneRow) {
     view::PostMortemListView list = view::several_post_mortems();
     list.post_mortems.insert(list.post_mortems.begin(), 2, list.post_mortems.front());

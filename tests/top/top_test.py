@@ -61,6 +61,21 @@ class Dashboard(TestCase):
         cursor = terminal.tmux("display-message", "-p", "-t", "test", "#{cursor_flag} #{alternate_on} #{mouse_any_flag}")
         self.assertEqual(cursor.split(), ["1", "0", "0"], "the cursor is visible, the normal screen is back, the mouse is free")
 
+    def test_history_that_is_not_kept_is_a_notice_of_the_charts(self):
+        terminal = self.terminal(columns=160)
+        state = os.path.join(self.directory.path, "state")
+        with open(state, "w", encoding="utf-8") as file:
+            file.write("a file in the place of the folder")
+        os.environ["TTMEM_STATE_DIR"] = state
+        self.addCleanup(os.environ.pop, "TTMEM_STATE_DIR")
+        self.daemon()
+        self.workload()
+        self.top(terminal)
+        terminal.press("2")
+        terminal.wait_for(r"history on disk: .*Not a directory")
+        terminal.press("q")
+        self.assert_no_residue(terminal, 0)
+
     def test_the_demo_shows_every_screen_and_ends_what_it_started(self):
         terminal = self.terminal()
         terminal.run(TTMEM, "demo")

@@ -149,6 +149,23 @@ class Views(PageCase):
         tab.wait_for_text("ended: SIGKILL")
         self.assert_quiet(tab)
 
+    def test_history_that_is_not_kept_is_said_where_it_is_missed(self):
+        state = os.path.join(self.directory.path, "state")
+        with open(state, "w", encoding="utf-8") as file:
+            file.write("a file in the place of the folder")
+        os.environ["TTMEM_STATE_DIR"] = state
+        self.addCleanup(os.environ.pop, "TTMEM_STATE_DIR")
+        self.start()
+        simulator = self.simulator("leak", "--board", "n150")
+        self.assertTrue(simulator.next())
+        self.host.wait_for(simulator.pid)
+        tab = self.tab("/chip/0")
+        tab.wait_for_text("history on disk: ")
+        tab.wait_for_text("Not a directory")
+        tab.goto(url=self.address() + "/processes")
+        tab.wait_for_text("history on disk: ")
+        self.assert_quiet(tab)
+
     def failing_simulator(self):
         simulator = self.simulator("fragmentation", "--board", "n150")
         while simulator.next():

@@ -134,6 +134,12 @@ export function Exactness({ of }: { of: Origin }): VNode {
     );
 }
 
+/** Why the past of this host is not on its disk. */
+export function HistoryNote({ of }: { of: Origin }): VNode {
+    const reasons = of.inexact.filter((one) => one.code === "history_not_kept");
+    return <>{reasons.map((one) => <p key={one.reason} class="notice">{one.reason}{one.count > 1 && <> ({one.count} times)</>}</p>)}</>;
+}
+
 export function Choice<V extends string>({ label, value, options, onChange }: {
     label: string; value: V; options: readonly { value: V; text: string }[]; onChange: (value: V) => void;
 }): VNode {

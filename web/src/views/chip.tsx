@@ -10,7 +10,7 @@ import { KIND_COLORS } from "../model/theme";
 import { KINDS } from "../model/types";
 import type { Device, Failures, History, Kind as KindName, Marks, PostMortems, Status } from "../model/types";
 import { bytes, clock, number, percent } from "../model/units";
-import { Bar, Choice, Empty, HowToSeeMore, Kind, KIND_WORDS, Link, Panel, Show } from "../parts/basics";
+import { Bar, Choice, Empty, HistoryNote, HowToSeeMore, Kind, KIND_WORDS, Link, Panel, Show } from "../parts/basics";
 import { Chart } from "../parts/chart";
 import type { Mark } from "../parts/chart";
 import { useAnswer } from "../parts/hooks";
@@ -118,6 +118,7 @@ function OverTime({ device, view }: { device: Device; view: Status }): VNode {
                     {isWhole ? "fit" : `up to ${bytes(capacity)}`}</button>}
                 {zoomed !== null && <button type="button" onClick={() => setQuery({ from: null, to: null })}>whole</button>}
             </>}>
+            {answer.data && <HistoryNote of={answer.data} />}
             <Show answer={answer}>{() => times.length === 0
                 ? <Empty title="No samples yet"><p>The daemon takes one every second while a process uses the chip.</p></Empty>
                 : <Chart times={times} lines={lines} capacity={capacity} marks={marks} height={220}

@@ -7,7 +7,7 @@ import { hasDetails, status } from "../model/source";
 import { KINDS } from "../model/types";
 import type { Group, Groups, Peaks, PostMortem, PostMortemDetails, PostMortems, Process } from "../model/types";
 import { age, bytes, clock, count, ids, nameOf, number } from "../model/units";
-import { Empty, HowToSeeMore, Kind, Link, Panel, Show } from "../parts/basics";
+import { Empty, HistoryNote, HowToSeeMore, Kind, Link, Panel, Show } from "../parts/basics";
 import { useAnswer, useNow } from "../parts/hooks";
 import { failureTitle } from "./failures";
 import { ProcessTable } from "./host";
@@ -63,7 +63,7 @@ export function ProcessesView(): VNode {
                 {view === null ? <div class="skeleton" role="status" aria-label="loading" /> : <ProcessTable processes={view.processes} />}
             </Panel>
             <Panel title="Post-mortems">
-                {hasDetails.value ? <Show answer={answer}>{(data) => <Deaths data={data} />}</Show> : <HowToSeeMore />}
+                {hasDetails.value ? <Show answer={answer}>{(data) => <><HistoryNote of={data} /><Deaths data={data} /></>}</Show> : <HowToSeeMore />}
             </Panel>
         </>
     );
