@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Recordings: bytes and processor time per event, and the time to show a moment of 10 million events. A process allocates and frees
-// as a transformer does (the same tensors in every step), or at random; the recorder reads its events every few thousand.
+// Recordings: bytes and processor time per event, and the time to find and show moments of 10 million events. Processes allocate and
+// free as a transformer does (the same tensors in every step), or at random; the recorder reads their events every few thousand.
 
 #include <benchmark/benchmark.h>
 #include <sys/mman.h>
 
 #include <cstdlib>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <random>
 #include <stdexcept>
@@ -16,6 +17,10 @@
 #include <vector>
 
 #include "base/time.hpp"
+#include "recording/event_times.hpp"
+#include "recording/failures.hpp"
+#include "recording/marks.hpp"
+#include "recording/moment.hpp"
 #include "recording/recording_writer.hpp"
 #include "recording/replay.hpp"
 #include "segment/segment_writer.hpp"
@@ -148,28 +153,84 @@ void record_events(benchmark::State& state) {
 }
 BENCHMARK(record_events)->ArgName("random")->Arg(0)->Arg(1);
 
-void show_moment(benchmark::State& state) {
-    const TemporaryFolder folder;
-    {
-        RecordedWorkload workload(static_cast<Pattern>(state.range(0)));
-        RecordingWriter writer = require(RecordingWriter::create({folder.file()}));
-        require(writer.add(workload.process(), ProcessRecorder::StartState::present));
+// A recording of 10 million events, made once per pattern and number of processes.
+std::string large_recording(Pattern pattern, int64_t processes) {
+    static std::map<std::pair<Pattern, int64_t>, TemporaryFolder> recordings;
+    const auto [found, is_new] = recordings.try_emplace({pattern, processes});
+    if (is_new) {
+        RecordingWriter writer = require(RecordingWriter::create({found->second.file()}));
+        std::vector<RecordedWorkload> workloads;
+        for (int64_t i = 0; i < processes; ++i) {
+            workloads.emplace_back(pattern);
+            require(writer.add(workloads.back().process(), ProcessRecorder::StartState::present));
+        }
         for (uint64_t events = 0; events < kEventsToSeek; events += kEventsPerScan) {
-            workload.work(kEventsPerScan);
+            workloads[events / kEventsPerScan % workloads.size()].work(kEventsPerScan);
             require(writer.follow());
         }
         require(writer.finish());
     }
+    return found->second.file();
+}
+
+std::string large_recording(const benchmark::State& state) {
+    return large_recording(static_cast<Pattern>(state.range(0)), state.range(1));
+}
+
+void arguments_of_large(benchmark::internal::Benchmark* benchmark) {
+    benchmark->ArgNames({"random", "processes"})->Unit(benchmark::kMillisecond);
+    for (const int64_t processes : {1, 2}) {
+        benchmark->Args({0, processes})->Args({1, processes});
+    }
+}
+
+void show_moment(benchmark::State& state) {
+    const std::string path = large_recording(state);
     std::mt19937_64 random(1);
     for (auto _ : state) {
-        const auto recording = require(Recording::open(folder.file()));
+        const auto recording = require(Recording::open(path));
         Replay replay(recording);
         const uint64_t span_ns = recording->last_ns() - recording->first_ns();
         require(replay.move_to(recording->first_ns() + random() % span_ns));
         benchmark::DoNotOptimize(require(replay.census()));
     }
 }
-BENCHMARK(show_moment)->ArgName("random")->Arg(0)->Arg(1)->Unit(benchmark::kMillisecond);
+BENCHMARK(show_moment)->Apply(arguments_of_large);
+
+// As `--at peak:dram` does.
+void show_peak(benchmark::State& state) {
+    const std::string path = large_recording(state);
+    for (auto _ : state) {
+        const auto recording = require(Recording::open(path));
+        Replay replay(recording);
+        require(replay.move_to(require(find_moment(recording, "peak:dram"))));
+        benchmark::DoNotOptimize(require(replay.census()));
+    }
+}
+BENCHMARK(show_peak)->Apply(arguments_of_large);
+
+// All failures and marks, as the timeline has them and `--at failure:1` and `--at mark:NAME` search them.
+void find_points(benchmark::State& state) {
+    const std::string path = large_recording(state);
+    for (auto _ : state) {
+        const auto recording = require(Recording::open(path));
+        benchmark::DoNotOptimize(find_failures(*recording));
+        benchmark::DoNotOptimize(find_marks(*recording));
+    }
+}
+BENCHMARK(find_points)->Apply(arguments_of_large);
+
+// From the end, one event after another.
+void step_back(benchmark::State& state) {
+    const auto recording = require(Recording::open(large_recording(state)));
+    Replay replay(recording);
+    require(replay.move_to(recording->last_ns()));
+    for (auto _ : state) {
+        require(replay.move_to(previous_event_ns(*recording, replay.now_ns()).value()));
+        benchmark::DoNotOptimize(require(replay.census()));
+    }
+}
+BENCHMARK(step_back)->Apply(arguments_of_large);
 
 }  // namespace
 }  // namespace ttmem::recording

@@ -5,8 +5,9 @@
 #include <utility>
 
 #include "census/figures.hpp"
-#include "recording/format.hpp"
+#include "recording/failures.hpp"
 #include "recording/marks.hpp"
+#include "recording/peaks.hpp"
 #include "recording/replay.hpp"
 
 namespace ttmem::access {
@@ -20,7 +21,8 @@ namespace {
 class TimelineReader {
 public:
     TimelineReader(const std::shared_ptr<const Recording>& recording, size_t part_count)
-        : recording_(*recording),
+        : shared_(recording),
+          recording_(*recording),
           replay_(recording, segment::kMinRingRecords),
           timeline_(empty_timeline(*recording, part_count)),
           seen_gaps_(recording->processes().size()) {}
@@ -29,38 +31,34 @@ public:
         if (auto moved = replay_.move_to(timeline_.first_ns); !moved) {
             return tl::unexpected(std::move(moved.error()));
         }
+        highest_ = replay_.used(AllocationKind::dram);
         add_marks_and_processes();
-        for (size_t kind = 0; kind < census::kKinds; ++kind) {
-            timeline_.peaks[kind] = {timeline_.first_ns, used(static_cast<Kind>(kind))};
+        add_failures();
+        // A recording without summaries is searched from its beginning to its end.
+        auto peaks = recording::find_peaks(shared_, {}, [&] { return more(timeline_); });
+        if (!peaks) {
+            return tl::unexpected(std::move(peaks.error()));
         }
-        highest_ = used(Kind::dram);
-        while (!timeline_.is_complete()) {
+        timeline_.peaks = *peaks;
+        timeline_.has_moments = true;
+        bool goes_on = more(timeline_);
+        while (goes_on && !timeline_.is_complete()) {
             const uint64_t end = timeline_.end_of(timeline_.parts.size());
             const auto next = replay_.next_ns();
             if (next && *next <= end) {
-                add_event(*replay_.step());
+                replay_.step();
+                highest_ = std::max(highest_, replay_.used(AllocationKind::dram));
                 continue;
             }
             if (auto closed = close_part(end); !closed) {
                 return tl::unexpected(std::move(closed.error()));
             }
-            if (!more(timeline_)) {
-                break;
-            }
+            goes_on = more(timeline_);
         }
         return std::move(timeline_);
     }
 
 private:
-    uint64_t used(Kind kind) const {
-        uint64_t sum = 0;
-        for (uint32_t i = 0; i < segment::kKinds; ++i) {
-            const auto part = static_cast<AllocationKind>(i);
-            sum += census::kind_of(part) == kind ? replay_.used(part) : 0;
-        }
-        return sum;
-    }
-
     void add_point(TimelinePoint point) {
         const auto after =
             std::upper_bound(timeline_.points.begin(), timeline_.points.end(), point,
@@ -77,27 +75,22 @@ private:
             }
         }
         for (const recording::RecordedMark& mark : recording::find_marks(recording_)) {
-            const auto process = std::find_if(recording_.processes().begin(), recording_.processes().end(),
-                                              [&](const auto& one) { return one.number == mark.process; });
             add_point({TimelinePoint::PointType::mark,
-                       std::clamp(mark.time_ns, timeline_.first_ns, timeline_.last_ns),
-                       process->facts.identity.pid, mark.name});
+                       std::clamp(mark.time_ns, timeline_.first_ns, timeline_.last_ns), pid_of(mark.process),
+                       mark.name});
         }
     }
 
-    void add_event(const recording::Replay::ReplayStep& step) {
-        const Kind kind = census::kind_of(step.event.allocation.kind).value_or(Kind::dram);
-        if (step.event.type == segment::EventType::allocate) {
-            const uint64_t now = used(kind);
-            TimelinePeak& peak = timeline_.peaks[index_of(kind)];
-            if (now > peak.used) {
-                peak = {step.time_ns, now};
-            }
-            highest_ = kind == Kind::dram ? std::max(highest_, now) : highest_;
-        } else if (step.event.type == segment::EventType::failure) {
-            // The time of an event is rounded down, that of the failure itself is not.
-            const uint64_t time_ns = std::min(step.time_ns + 4 * recording::kTimeUnitNs, timeline_.last_ns);
-            add_point({TimelinePoint::PointType::failure, time_ns, step.process->process().facts.identity.pid,
+    uint32_t pid_of(uint32_t number) const {
+        const auto process = std::find_if(recording_.processes().begin(), recording_.processes().end(),
+                                          [&](const auto& one) { return one.number == number; });
+        return process->facts.identity.pid;
+    }
+
+    void add_failures() {
+        for (const recording::RecordedFailure& failure : recording::find_failures(recording_)) {
+            const Kind kind = census::kind_of(failure.kind).value_or(Kind::dram);
+            add_point({TimelinePoint::PointType::failure, failure.time_ns, pid_of(failure.process),
                        std::string(census::name_of(kind))});
         }
     }
@@ -106,7 +99,7 @@ private:
         if (auto moved = replay_.move_to(end_ns); !moved) {
             return moved;
         }
-        const uint64_t now = used(Kind::dram);
+        const uint64_t now = replay_.used(AllocationKind::dram);
         TimelinePart part{std::max(highest_, now), {}};
         highest_ = now;
         const auto census = replay_.census();
@@ -137,6 +130,7 @@ private:
         return {};
     }
 
+    const std::shared_ptr<const Recording> shared_;
     const Recording& recording_;
     recording::Replay replay_;
     Timeline timeline_;

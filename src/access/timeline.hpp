@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What a recording has from its beginning to its end: how much was in use, and when something happened. It is read in one pass
-// over all events. Times are nanoseconds of the monotonic clock of the recorded host.
+// What a recording has from its beginning to its end: how much was in use, and when something happened. The peaks and
+// points come first, then part after part. Times are nanoseconds of the monotonic clock of the recorded host.
 
-#include <array>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -14,7 +13,7 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "census/kind.hpp"
+#include "recording/peaks.hpp"
 #include "recording/recording.hpp"
 
 namespace ttmem::access {
@@ -49,21 +48,15 @@ struct TimelinePart {
 // The fullest core needs a scan of all live allocations. Parts that end with more of them leave it out.
 constexpr uint64_t kMostScanned = 20'000;
 
-struct TimelinePeak {
-    uint64_t time_ns = 0;
-    uint64_t used = 0;  // 0: none was used
-
-    bool operator==(const TimelinePeak&) const = default;
-};
-
 struct Timeline {
     uint64_t first_ns = 0;
     uint64_t last_ns = 0;
     uint64_t epoch_offset_ns = 0;       // a time since the epoch is the monotonic time plus this
     size_t part_count = 0;              // when all is read
     std::vector<TimelinePart> parts;    // those that have been read so far
-    std::vector<TimelinePoint> points;  // by time; of the parts that have been read, and all marks
-    std::array<TimelinePeak, census::kKinds> peaks;  // the moments that recording/moment.hpp calls peak:KIND
+    std::vector<TimelinePoint> points;  // by time; gaps only of the parts that have been read
+    recording::RecordedPeaks peaks;     // the moments that recording/moment.hpp calls peak:KIND
+    bool has_moments = false;           // the peaks and the points are known
 
     uint64_t length_ns() const { return last_ns - first_ns; }
     bool is_complete() const { return parts.size() == part_count; }

@@ -42,6 +42,8 @@ public:
     // Begins a new part. It needs ledgers of all processes.
     base::Expected<void> begin_part();
 
+    // The number of the next block in its file.
+    uint32_t next_sequence() const { return sequence_; }
     uint64_t bytes_written() const { return all_bytes_; }
 
 private:

@@ -35,6 +35,8 @@ public:
 
     void add(const RecordedEvent& event);
     uint64_t count() const { return count_; }
+    // The time of the last event as a reader sees it.
+    uint64_t last_ns() const { return last_time_; }
     void write(ByteWriter& to) const;
 
 private:

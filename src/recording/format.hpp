@@ -42,13 +42,14 @@ struct FileHeader {
 static_assert(sizeof(FileHeader) == 64 && offsetof(FileHeader, checksum) == 60);
 
 enum class BlockType : uint8_t {
-    host = 1,     // the host, its driver's devices and the numbers of devices
-    process = 2,  // who a process is
-    ledger = 3,   // everything that a process held
-    events = 4,   // what happened in a process since the block before
-    end = 5,      // the process has ended
-    finish = 6,   // the recording ended on purpose
-    totals = 7,   // what a process of another user held, in sums
+    host = 1,       // the host, its driver's devices and the numbers of devices
+    process = 2,    // who a process is
+    ledger = 3,     // everything that a process held
+    events = 4,     // what happened in a process since the block before
+    end = 5,        // the process has ended
+    finish = 6,     // the recording ended on purpose
+    totals = 7,     // what a process of another user held, in sums
+    summaries = 8,  // what the ledgers and events of a process have, in a few numbers per block
 };
 
 enum class Compression : uint8_t { none = 0, zstd = 1 };

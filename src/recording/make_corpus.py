@@ -12,6 +12,7 @@ from pathlib import Path
 
 CORPUS = Path(__file__).resolve().parent / "corpus"
 HOST, PROCESS, LEDGER, EVENTS, END, FINISH, TOTALS = range(1, 8)
+SUMMARIES = 32  # a bit of its own in the first byte
 MOST = 2**64 - 1
 
 
@@ -43,6 +44,11 @@ def columns(count: int, *values: bytes) -> bytes:
     return number(count) + b"".join(text(value) for value in values)
 
 
+def summary(sequence: int, flags: int) -> bytes:
+    numbers = (sequence, flags, 1, 2, 0, 8192, MOST, 40, 8192, 6, 0, 1, 49, MOST)
+    return b"".join(map(number, numbers))
+
+
 def inputs() -> dict[str, bytes]:
     host = block(HOST, text(b"host") + text(b"ttmem") + number(0) + number(0) + number(0) + number(0), 0)
     numbers = b"".join(map(number, (42, 42, 7, 7, 1000)))
@@ -67,6 +73,8 @@ def inputs() -> dict[str, bytes]:
         "largest_numbers": b"\x01" + host + process + block(LEDGER, tables(one_set) + many) + block(EVENTS, tables() + many),
         "unknown_table": b"\x01" + host + process + block(LEDGER, tables(table(99, 5, b"x"), table(1, 500, b"x" * 200)) + one),
         "totals": b"\x01" + host + process + block(TOTALS, tables(one_set, totals)) + block(TOTALS, tables(one_set)),
+        "summaries": b"\x01" + host + process + ledger + events + block(SUMMARIES, number(2) + summary(2, 3) + summary(3, 0)) + block(FINISH, b"", 0),
+        "unfit_summaries": b"\x01" + host + process + ledger + events + events + block(SUMMARIES, number(3) + summary(3, MOST) * 2 + summary(2, 1)),
         "card": b"\x01" + host + process + block(LEDGER, tables(card) + one),
         "cut_columns": b"\x01" + host + process + block(EVENTS, (tables() + two)[:-8]),
         "too_many_entries": b"\x01" + host + process + block(EVENTS, number(MOST) + two),

@@ -38,6 +38,12 @@ void read_marks(const RecordedProcess& process, std::vector<RecordedMark>& to) {
     NameParts names;
     std::map<uint32_t, std::pair<uint64_t, uint32_t>> marks;  // by number: time and name
     for (const BlockPlace& place : process.blocks) {
+        // A ledger has all names; after a loss of blocks it may have new ones.
+        const bool says_nothing_new = place.summary != nullptr && !place.summary->has_marks &&
+                                      place.missing_before == 0 && &place != &process.blocks.front();
+        if (says_nothing_new) {
+            continue;
+        }
         const auto payload = place.read();
         if (!payload) {
             continue;

@@ -18,7 +18,7 @@ struct RecordedMark {
     std::string name;
 };
 
-// By time. Reads every block. Blocks that are damaged are left out.
+// By time. Reads the blocks that have marks, and those of which that is not known. Blocks that are damaged are left out.
 std::vector<RecordedMark> find_marks(const Recording& recording);
 
 }  // namespace ttmem::recording

@@ -14,13 +14,13 @@
 #include <vector>
 
 #include "base/time.hpp"
+#include "recording/failures.hpp"
 #include "recording/marks.hpp"
-#include "recording/replay.hpp"
+#include "recording/peaks.hpp"
 
 namespace ttmem::recording {
 
 using base::Error;
-using segment::AllocationKind;
 
 namespace {
 
@@ -89,84 +89,45 @@ std::optional<uint64_t> parse_clock(const std::string& text, uint64_t end_epoch_
     return std::nullopt;
 }
 
-std::vector<AllocationKind> kinds_of(std::string_view name) {
-    constexpr std::pair<std::string_view, AllocationKind> kNames[] = {
-        {"dram", AllocationKind::dram},
-        {"l1", AllocationKind::l1},
-        {"l1_small", AllocationKind::l1_small},
-        {"trace", AllocationKind::trace},
-        {"cb", AllocationKind::cb},
-        {"kernel", AllocationKind::kernel_application},
-        {"kernel", AllocationKind::kernel_fabric},
-        {"kernel", AllocationKind::kernel_dispatch},
-        {"system_memory", AllocationKind::system_memory}};
-    std::vector<AllocationKind> kinds;
-    for (const auto& [known, kind] : kNames) {
-        if (known == name) {
-            kinds.push_back(kind);
+std::optional<census::Kind> kind_of(std::string_view name) {
+    for (size_t i = 0; i < census::kKinds; ++i) {
+        if (name_of(static_cast<census::Kind>(i)) == name) {
+            return static_cast<census::Kind>(i);
         }
     }
-    return kinds;
+    return std::nullopt;
 }
 
 base::Expected<uint64_t> find_peak(const std::shared_ptr<const Recording>& recording,
                                    const std::string& text) {
-    const std::string name = text.substr(text.find(':') + 1);
-    const std::vector<AllocationKind> kinds = kinds_of(name);
-    if (kinds.empty()) {
+    const auto kind = kind_of(std::string_view(text).substr(text.find(':') + 1));
+    if (!kind) {
         return refuse(text, "KIND is dram, l1, l1_small, trace, cb, kernel or system_memory");
     }
-    Replay replay(recording, segment::kMinRingRecords);
-    const auto used = [&] {
-        uint64_t sum = 0;
-        for (const AllocationKind kind : kinds) {
-            sum += replay.used(kind);
-        }
-        return sum;
-    };
-    if (auto moved = replay.move_to(recording->first_ns()); !moved) {
-        return tl::unexpected(std::move(moved.error()));
+    const auto peaks = find_peaks(recording, *kind, [] { return true; });
+    if (!peaks) {
+        return tl::unexpected(peaks.error());
     }
-    uint64_t highest = used();
-    uint64_t highest_ns = recording->first_ns();
-    while (const auto step = replay.step()) {
-        if (step->event.type == segment::EventType::allocate) {
-            const uint64_t now = used();
-            if (now > highest) {
-                highest = now;
-                highest_ns = step->time_ns;
-            }
-        }
-    }
-    return highest_ns;
+    return (*peaks)[index_of(*kind)].time_ns;
 }
 
-base::Expected<uint64_t> find_failure(const std::shared_ptr<const Recording>& recording,
-                                      const std::string& text) {
+base::Expected<uint64_t> find_failure(const Recording& recording, const std::string& text) {
     const auto number = parse_number(text.substr(text.find(':') + 1));
     if (!number || *number < 1 || *number != std::floor(*number)) {
         return refuse(text, "N is 1 for the first failure");
     }
     constexpr size_t kMostListed = 5;
-    Replay replay(recording, segment::kMinRingRecords);
-    uint64_t count = 0;
-    std::string list;
-    while (const auto step = replay.step()) {
-        if (step->event.type != segment::EventType::failure) {
-            continue;
-        }
-        ++count;
-        if (static_cast<double>(count) == *number) {
-            // The time of an event is rounded down, that of the failure itself is not.
-            return std::min(step->time_ns + 4 * kTimeUnitNs, recording->last_ns());
-        }
-        if (count <= kMostListed) {
-            list += (count == 1 ? ", at " : ", ") + after_beginning(*recording, step->time_ns);
-        }
+    const std::vector<RecordedFailure> failures = find_failures(recording);
+    if (*number <= static_cast<double>(failures.size())) {
+        return failures[static_cast<size_t>(*number) - 1].time_ns;
     }
-    return refuse(text, "the recording has " + std::to_string(count) +
-                            (count == 1 ? " failure" : " failures") + list +
-                            (count > kMostListed ? ", ..." : ""));
+    std::string list;
+    for (size_t i = 0; i < std::min(failures.size(), kMostListed); ++i) {
+        list += (i == 0 ? ", at " : ", ") + after_beginning(recording, failures[i].time_ns);
+    }
+    return refuse(text, "the recording has " + std::to_string(failures.size()) +
+                            (failures.size() == 1 ? " failure" : " failures") + list +
+                            (failures.size() > kMostListed ? ", ..." : ""));
 }
 
 // The names of marks, each once, in the order of time; at most a few.
@@ -228,7 +189,7 @@ base::Expected<uint64_t> find_moment(const std::shared_ptr<const Recording>& rec
     } else if (text.starts_with("peak:")) {
         return find_peak(recording, text);
     } else if (text.starts_with("failure:")) {
-        return find_failure(recording, text);
+        return find_failure(*recording, text);
     } else if (text.starts_with("mark:")) {
         return find_mark(*recording, text);
     } else if (const auto epoch_ns = parse_clock(text, recording->epoch_ns(recording->last_ns()))) {

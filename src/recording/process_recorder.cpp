@@ -162,15 +162,9 @@ base::Expected<uint64_t> ProcessRecorder::follow(BlockWriter& to) {
             if (!columns_) {
                 block_first_ns_ = lost_noted_ != lost_written_ ? loss_began_ns_ : event.time_ns;
                 columns_.emplace(block_first_ns_);
+                usage_.begin_block(block_first_ns_);
             }
-            without_details_ += event.lacks_details ? 1u : 0u;
-            columns_->add(event);
-            last_ns_ = event.time_ns;
-            ++events_;
-            if (event.type == EventType::open_set) {
-                // Its number may be used again before the block is written.
-                note_tables();
-            }
+            add_event(event);
             if (columns_->count() >= kEventsPerBlock) {
                 if (auto flushed = flush(to); !flushed) {
                     return tl::unexpected(std::move(flushed.error()));
@@ -192,6 +186,18 @@ base::Expected<uint64_t> ProcessRecorder::follow(BlockWriter& to) {
         }
     }
     return sum;
+}
+
+void ProcessRecorder::add_event(const RecordedEvent& event) {
+    without_details_ += event.lacks_details ? 1u : 0u;
+    columns_->add(event);
+    usage_.apply(event, columns_->last_ns());
+    last_ns_ = event.time_ns;
+    ++events_;
+    if (event.type == EventType::open_set) {
+        // Its number may be used again before the block is written.
+        note_tables();
+    }
 }
 
 void ProcessRecorder::note_tables() {
@@ -219,6 +225,11 @@ base::Expected<void> ProcessRecorder::flush(BlockWriter& to) {
     ByteWriter payload;
     write_tables(entries, payload);
     const ColumnWriter none(first_ns);
+    if (!columns_) {
+        usage_.begin_block(first_ns);
+    }
+    BlockSummary summary = usage_.summary(to.next_sequence());
+    summary.has_marks = has_names_or_marks(entries);
     (columns_ ? *columns_ : none).write(payload);
     auto written = to.append({.type = BlockType::events,
                               .process = number_,
@@ -229,7 +240,26 @@ base::Expected<void> ProcessRecorder::flush(BlockWriter& to) {
                               .payload = payload.bytes()});
     columns_.reset();
     lost_written_ += lost;
-    return written;
+    return written ? note_summary(std::move(summary), now_ns, to) : written;
+}
+
+base::Expected<void> ProcessRecorder::note_summary(BlockSummary summary, uint64_t last_ns, BlockWriter& to) {
+    summarised_ns_ = last_ns;
+    summaries_.push_back(std::move(summary));
+    return summaries_.size() >= kBlocksPerSummaries ? write_summaries(to) : base::Expected<void>();
+}
+
+base::Expected<void> ProcessRecorder::write_summaries(BlockWriter& to) {
+    if (summaries_.empty()) {
+        return {};
+    }
+    ByteWriter payload;
+    recording::write_summaries(std::exchange(summaries_, {}), payload);
+    return to.append({.type = BlockType::summaries,
+                      .process = number_,
+                      .first_ns = summarised_ns_,
+                      .last_ns = summarised_ns_,
+                      .payload = payload.bytes()});
 }
 
 base::Expected<void> ProcessRecorder::write_ledger(BlockWriter& to) {
@@ -243,17 +273,27 @@ base::Expected<void> ProcessRecorder::write_ledger(BlockWriter& to) {
     const uint64_t began_ns = base::processor_ns();
     const uint64_t first_ns = segment::monotonic_now();
     ColumnWriter slots(first_ns);
+    UsageTracker usage;
     ledger_->for_each_live([&](SlotRef ref, const Allocation& a) {
         RecordedEvent event;
         event.time_ns = clock.monotonic_ns(a.ticks);
         event.slot = ref.slot;
         event.allocation = a;
         slots.add(event);
+        usage.apply(event, first_ns);
         return true;
     });
+    const auto known_before = tables_.names_and_marks();
     ByteWriter payload;
     write_tables(tables_.all(*ledger_), payload);
     slots.write(payload);
+    usage.begin_block(first_ns);
+    BlockSummary summary = usage.summary(to.next_sequence());
+    summary.has_marks = tables_.names_and_marks() != known_before;
+    summary.is_state = has_lost_;
+    if (has_lost_) {
+        usage_ = std::move(usage);
+    }
     // Events until this time may be in the blocks after this one. They change nothing in a state that has them.
     const uint64_t now_ns = std::max(last_ns_, segment::monotonic_now());
     auto written = to.append({.type = BlockType::ledger,
@@ -268,7 +308,7 @@ base::Expected<void> ProcessRecorder::write_ledger(BlockWriter& to) {
     live_ = slots.count();
     events_since_ledger_ = 0;
     needs_ledger_ = has_lost_ = false;
-    return written;
+    return written ? note_summary(std::move(summary), now_ns, to) : written;
 }
 
 }  // namespace ttmem::recording

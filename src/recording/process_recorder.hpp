@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "recording/block_summary.hpp"
 #include "recording/block_writer.hpp"
 #include "recording/columns.hpp"
 #include "recording/tables.hpp"
@@ -32,6 +33,9 @@ public:
     // Writes everything that the process holds.
     base::Expected<void> write_ledger(BlockWriter& to);
 
+    // Writes the summaries of the blocks that have none yet. The last of these, in each file.
+    base::Expected<void> write_summaries(BlockWriter& to);
+
     // The time of the oldest event that is not written yet; absent if there is none.
     std::optional<uint64_t> waiting_since_ns() const;
 
@@ -46,6 +50,8 @@ private:
     };
 
     static constexpr uint64_t kEventsPerBlock = 65'536;
+    // A reader must read the blocks without a summary, which are at most the last ones.
+    static constexpr size_t kBlocksPerSummaries = 16;
     static constexpr uint64_t kEventsPerScan = 262'144;
     // A seek replays at most about this many events, or twice the live allocations.
     static constexpr uint64_t kEventsPerLedger = 1'048'576;
@@ -59,6 +65,8 @@ private:
     bool is_newer(segment::SlotRef slot);
     void learn_generations();
     void note_tables();
+    void add_event(const RecordedEvent& event);
+    base::Expected<void> note_summary(BlockSummary summary, uint64_t last_ns, BlockWriter& to);
 
     const uint32_t number_;
     const std::shared_ptr<const segment::Reader> ledger_;
@@ -69,6 +77,9 @@ private:
     std::vector<ReadEvent> batch_;       // of one scan
     std::optional<ColumnWriter> columns_;
     std::vector<TableEntry> noted_tables_;  // of the block that is being filled
+    UsageTracker usage_;
+    std::vector<BlockSummary> summaries_;  // that are not written yet
+    uint64_t summarised_ns_ = 0;           // the end of the last block with a summary
     uint64_t block_first_ns_ = 0;
     uint64_t last_ns_ = 0;
     uint64_t events_ = 0;

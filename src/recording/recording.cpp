@@ -116,6 +116,29 @@ void Recording::read_process(const BlockPlace& place) {
     }
 }
 
+// They are about blocks before this one in the same file, and in the same order.
+void Recording::read_summaries(const BlockPlace& place, RecordedProcess& process) {
+    const auto payload = place.read();
+    if (!payload) {
+        return;
+    }
+    ByteReader from(*payload);
+    std::vector<BlockSummary> found = recording::read_summaries(from);
+    auto block = process.blocks.rbegin();
+    for (auto summary = found.rbegin(); summary != found.rend(); ++summary) {
+        const auto is_later = [&](const BlockPlace& other) {
+            return other.file == place.file && other.header().sequence > summary->sequence;
+        };
+        block = std::find_if_not(block, process.blocks.rend(), is_later);
+        if (block == process.blocks.rend() || block->file != place.file) {
+            return;
+        }
+        if (block->header().sequence == summary->sequence) {
+            block->summary = &summaries_.emplace_back(std::move(*summary));
+        }
+    }
+}
+
 // Of which process they were is not known.
 void Recording::note_missing(uint64_t blocks) {
     for (RecordedProcess& process : processes_) {
@@ -160,6 +183,11 @@ void Recording::read_blocks(const BlockReader& file) {
                 if (place.type() == BlockType::events) {
                     events_ += block.header.events;
                     lost_ += block.header.lost;
+                }
+                break;
+            case BlockType::summaries:
+                if (process != nullptr) {
+                    read_summaries(place, *process);
                 }
                 break;
             case BlockType::end:

@@ -4,6 +4,7 @@
 // A recording that is read: its files, processes and blocks. Times are monotonic nanoseconds of the recorded host.
 
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <optional>
 #include <string>
@@ -11,6 +12,7 @@
 
 #include "base/error.hpp"
 #include "recording/block_reader.hpp"
+#include "recording/block_summary.hpp"
 #include "recording/facts.hpp"
 
 namespace ttmem::recording {
@@ -21,6 +23,8 @@ struct BlockPlace {
     const StoredBlock* block = nullptr;
     // Damaged blocks, of whatever process, between this block and the one before of its process.
     uint64_t missing_before = 0;
+    // Null if it is not known: of a recorder that was killed, or of an older one.
+    const BlockSummary* summary = nullptr;
 
     const BlockHeader& header() const { return block->header; }
     BlockType type() const { return static_cast<BlockType>(block->header.type); }
@@ -64,6 +68,7 @@ private:
     base::Expected<void> add_folder(const std::string& path);
     void read_blocks(const BlockReader& file);
     void read_process(const BlockPlace& place);
+    void read_summaries(const BlockPlace& place, RecordedProcess& process);
     void note_missing(uint64_t blocks);
     RecordedProcess* find(uint32_t number);
 
@@ -71,6 +76,7 @@ private:
     std::vector<std::unique_ptr<BlockReader>> files_;  // the oldest first
     HostFactsRecord host_;
     std::vector<RecordedProcess> processes_;
+    std::deque<BlockSummary> summaries_;
     uint64_t first_ns_ = 0;
     uint64_t last_ns_ = 0;
     uint64_t epoch_offset_ns_ = 0;

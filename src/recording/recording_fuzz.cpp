@@ -13,7 +13,10 @@
 #include <string>
 
 #include "recording/checksum.hpp"
+#include "recording/failures.hpp"
 #include "recording/format.hpp"
+#include "recording/marks.hpp"
+#include "recording/peaks.hpp"
 #include "recording/replay.hpp"
 #include "segment/read_everything_test_support.hpp"
 
@@ -42,7 +45,8 @@ std::string file_of(std::string_view input) {
     for (uint64_t time = 100; input.size() >= 4; time += 100) {
         const auto byte = [&](size_t i) { return static_cast<uint8_t>(input[i]); };
         recording::BlockHeader header;
-        header.type = byte(0) & 7u;
+        const bool is_summaries = (byte(0) & 32u) != 0;
+        header.type = is_summaries ? static_cast<uint8_t>(recording::BlockType::summaries) : byte(0) & 7u;
         header.sequence = sequence++;
         header.process = byte(1) & 3u;
         const size_t wanted = byte(2) | static_cast<size_t>(byte(3)) << 8;
@@ -99,6 +103,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
         recording::Replay steps(*opened, ttmem::segment::kMinRingRecords);
         while (steps.step()) {
         }
+        [[maybe_unused]] const auto peaks = recording::find_peaks(*opened, {}, [] { return true; });
+        recording::find_failures(**opened);
+        recording::find_marks(**opened);
     } else {
         require(!opened.error().text.empty(), "an error has a text");
     }

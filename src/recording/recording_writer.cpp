@@ -137,6 +137,9 @@ base::Expected<void> RecordingWriter::end(uint32_t number) {
     }
     auto written = recorder.write_ledger(file_);
     if (written) {
+        written = recorder.write_summaries(file_);
+    }
+    if (written) {
         written = write_end(number);
     }
     add_to_past(recorder);
@@ -146,8 +149,12 @@ base::Expected<void> RecordingWriter::end(uint32_t number) {
 
 base::Expected<void> RecordingWriter::begin_part() {
     for (auto& [number, followed] : processes_) {
-        if (auto flushed = followed.recorder.flush(file_); !flushed) {
-            return flushed;
+        auto written = followed.recorder.flush(file_);
+        if (written) {
+            written = followed.recorder.write_summaries(file_);
+        }
+        if (!written) {
+            return written;
         }
     }
     auto done = file_.begin_part();
@@ -223,6 +230,9 @@ base::Expected<void> RecordingWriter::finish() {
             events = followed.recorder.follow(file_);
             written = events ? followed.recorder.flush(file_)
                              : base::Expected<void>(tl::unexpected(events.error()));
+        }
+        if (written) {
+            written = followed.recorder.write_summaries(file_);
         }
         if (!written) {
             return written;

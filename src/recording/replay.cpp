@@ -59,6 +59,7 @@ base::Expected<void> ProcessReplay::make_image() {
     tables_.clear();
     next_table_ = 0;
     missing_ = 0;
+    changed_ns_ = 0;
     return {};
 }
 
@@ -87,6 +88,7 @@ bool ProcessReplay::load_ledger(const BlockPlace& place) {
     }
     missing_ = 0;
     ++ledgers_;
+    note_change(place.header().last_ns);
     return slots.is_good();
 }
 
@@ -103,6 +105,7 @@ bool ProcessReplay::load_totals(const BlockPlace& place) {
     }
     missing_ = 0;
     ++ledgers_;
+    note_change(place.header().last_ns);
     return from.is_good();
 }
 
@@ -129,6 +132,7 @@ base::Expected<void> ProcessReplay::start_before(uint64_t time_ns) {
 }
 
 bool ProcessReplay::load_events(const BlockPlace& place) {
+    note_change(place.header().first_ns);
     auto payload = place.read();
     const uint64_t lost = place.header().lost + (payload ? 0 : std::max<uint64_t>(place.header().events, 1)) +
                           place.missing_before;
@@ -160,6 +164,7 @@ bool ProcessReplay::load_events(const BlockPlace& place) {
 void ProcessReplay::apply_tables(uint64_t time_ns) {
     for (; next_table_ < tables_.size() && tables_[next_table_].first <= time_ns; ++next_table_) {
         image_->apply(tables_[next_table_].second);
+        note_change(tables_[next_table_].first);
     }
 }
 
@@ -206,7 +211,7 @@ bool ProcessReplay::enter_block(uint64_t time_ns) {
 }
 
 base::Expected<void> ProcessReplay::move_to(uint64_t time_ns) {
-    if (!image_ || time_ns < now_ns_) {
+    if (!image_ || time_ns < std::min(now_ns_, changed_ns_)) {
         if (auto started = start_before(time_ns); !started) {
             return started;
         }
@@ -265,6 +270,7 @@ void ProcessReplay::apply_next() {
     apply_tables(event_.time_ns);
     apply_announced();
     image_->apply(event_);
+    note_change(event_.time_ns);
     now_ns_ = std::max(now_ns_, event_.time_ns);
     has_event_ = columns_->next(event_);
 }
@@ -352,7 +358,9 @@ ProcessReplay* Replay::find_next() {
     ProcessReplay* next = nullptr;
     uint64_t next_ns = UINT64_MAX;
     for (ProcessReplay& process : processes_) {
-        if (process.image() == nullptr && !process.move_to(0)) {
+        const auto& ended_ns = process.process().ended_ns;
+        const bool is_past = ended_ns && *ended_ns <= now_ns_;
+        if (process.image() == nullptr && (is_past || !process.move_to(0))) {
             continue;
         }
         const auto time = process.next_ns();

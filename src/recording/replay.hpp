@@ -4,6 +4,7 @@
 // The host at any moment of a recording: for each process a segment in memory, made of its ledger before that moment and the
 // events since. It moves forward event by event, and back by starting from a ledger again.
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <memory>
@@ -51,6 +52,7 @@ public:
 
 private:
     base::Expected<void> start_before(uint64_t time_ns);
+    void note_change(uint64_t time_ns) { changed_ns_ = std::max(changed_ns_, time_ns); }
     base::Expected<void> make_image();
     // Makes the state that of a ledger, or of totals.
     bool load_state(const BlockPlace& place);
@@ -67,7 +69,8 @@ private:
     uint32_t ring_records_;
     std::optional<SegmentImage> image_;
     uint64_t now_ns_ = 0;
-    size_t position_ = 0;  // the block that is being applied, or the next one
+    uint64_t changed_ns_ = 0;  // nothing has happened since: the state of a moment after it is this one
+    size_t position_ = 0;      // the block that is being applied, or the next one
     uint64_t missing_ = 0;
     uint64_t ledgers_ = 0;
     std::vector<ReplayGap> gaps_;

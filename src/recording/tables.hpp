@@ -58,6 +58,8 @@ public:
     std::vector<TableEntry> changes(const segment::Reader& reader);
     // Whether there are marks that neither has returned.
     bool has_new_marks(const segment::Reader& reader) const { return reader.mark_count() > marks_; }
+    // The names and marks that both have returned: larger numbers where there were new ones.
+    std::pair<uint32_t, uint64_t> names_and_marks() const { return {names_, marks_}; }
 
 private:
     using TableKey = std::pair<TableId, uint32_t>;

@@ -555,10 +555,22 @@ TEST_F(RecordingKeys, FailuresAndMarksHaveANextAndAPreviousOne) {
 
 TEST_F(RecordingKeys, PeaksComeOneAfterAnother) {
     EXPECT_EQ(jump(U'P'), 20);
-    EXPECT_THAT(ui.message, HasSubstr("Peak of dram 37.3 GiB, cb 1.0 MiB in the part that is read (89 %)."));
+    EXPECT_THAT(ui.message, HasSubstr("Peak of dram 37.3 GiB, cb 1.0 MiB."));
     EXPECT_EQ(jump(U'P'), 22);
     EXPECT_THAT(ui.message, HasSubstr("Peak of l1 15.0 MiB"));
     EXPECT_EQ(jump(U'P'), 20);
+}
+
+TEST_F(RecordingKeys, MomentsThatAreNotKnownYetAreNotDenied) {
+    access::Timeline timeline = *model.timeline();
+    timeline.has_moments = false;
+    timeline.points.clear();
+    timeline.peaks = {};
+    model.take(timeline);
+    press(U'P');
+    EXPECT_EQ(ui.message, "Nothing is in use yet: the recording is being read.");
+    press(U'f');
+    EXPECT_EQ(ui.message, "There is no failure yet: the recording is being read.");
 }
 
 TEST_F(RecordingKeys, AClickOnTheTimelineGoesThere) {

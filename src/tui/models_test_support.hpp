@@ -126,6 +126,7 @@ inline Model played() {
     timeline.peaks[index_of(census::Kind::dram)] = {kBoot + 20 * kSecond, 40'000'000'000};
     timeline.peaks[index_of(census::Kind::l1)] = {kBoot + 22 * kSecond, 15'728'640};
     timeline.peaks[index_of(census::Kind::cb)] = {kBoot + 20 * kSecond, 1'048'576};
+    timeline.has_moments = true;
     Model model;
     model.take(timeline);
     view.origin.source = view::OriginSource::recording;

@@ -42,11 +42,9 @@ AppRequest change_speed(Ui& ui, bool is_faster) {
     return AppRequest::play;
 }
 
-// How much of a recording is not known yet; empty if all is.
+// That peaks and points are not known yet; empty if they are.
 std::string unread_text(const Timeline& timeline) {
-    return timeline.is_complete() ? ""
-                                  : fmt::format(" in the part that is read ({} %).",
-                                                timeline.parts.size() * 100 / timeline.part_count);
+    return timeline.has_moments ? "" : " yet: the recording is being read.";
 }
 
 // The next one for the small letter, the previous one for the capital letter.
@@ -129,7 +127,7 @@ AppRequest go_to_peak(const KeyPress& press) {
     };
     std::vector<PeakChoice> peaks;
     for (size_t kind = 0; kind < census::kKinds; ++kind) {
-        const access::TimelinePeak& peak = timeline.peaks[kind];
+        const recording::RecordedPeak& peak = timeline.peaks[kind];
         const std::string text = fmt::format("{} {}", census::name_of(static_cast<census::Kind>(kind)),
                                              view::format_bytes(peak.used));
         const auto same = std::find_if(peaks.begin(), peaks.end(),
