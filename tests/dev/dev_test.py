@@ -66,15 +66,31 @@ class Dev(Sandbox):
         status, text = self.dev("build")
         self.assertEqual(status, 1)
         self.assertIn("you are not root, and sudo is missing. As root, run: apt-get install ", text)
-        self.assertEqual(set(text.split("apt-get install ")[1].split()), packages_of("build"))
+        self.assertEqual(set(text.split("apt-get install ")[1].split()), packages_of("build") | packages_of("web"))
+
+    def installed_by(self, *command: str) -> set[str]:
+        """What the command installs on a machine that has nothing. It fails then, because there is no compiler."""
+        installed = self.bin / "installed"
+        installed.write_text("", encoding="utf-8")
+        self.program("sudo", f'shift; printf "%s\\n" "$@" >>"{installed}"')
+        self.program("dpkg-query", f'sed "s/^/installed /" "{installed}"')
+        status, text = self.dev(*command)
+        self.assertNotEqual(status, 0)
+        self.assertNotIn("still missing", text)
+        return set(installed.read_text(encoding="utf-8").split())
 
     def test_with_sudo_it_installs_only_what_the_command_needs(self):
-        for command, lists in (("run", ["build"]), ("bench", ["build", "bench"]), ("package", ["build", "package"]),
-                               ("test", ["build", "test", "bench", "package", "lint"]), ("format", ["lint"])):
-            self.program("sudo", 'shift; printf "%s\\n" "$@" >"$0.called"; exit 1')
-            self.assertEqual(self.dev(command)[0], 1)
-            called = (self.bin / "sudo.called").read_text(encoding="utf-8").split()
-            self.assertEqual(set(called), set().union(*(packages_of(name) for name in lists)), command)
+        commands = {"run": ["build", "web"], "build": ["build", "web"], "bench": ["build", "web", "bench"],
+                    "package": ["build", "web", "package"], "test": ["build", "web", "test", "bench", "package", "lint"],
+                    "lint": ["build", "web", "test", "bench", "lint"], "format": ["lint"]}
+        for command, lists in commands.items():
+            self.assertEqual(self.installed_by(command), set().union(*map(packages_of, lists)), command)
+
+    def test_a_node_and_npm_of_the_user_are_enough_for_the_page(self):
+        self.program("node", "exit 0")
+        self.assertEqual(self.installed_by("run"), packages_of("build") | packages_of("web"))
+        self.program("npm", "exit 0")
+        self.assertEqual(self.installed_by("run"), packages_of("build"))
 
     def test_a_failed_installation_shows_the_last_lines_of_apt(self):
         self.program("sudo", "echo 'E: no network'; exit 1")
@@ -153,7 +169,7 @@ class Installation(Sandbox):
 
 class Lists(unittest.TestCase):
     def test_building_needs_no_package_of_the_tests(self):
-        self.assertFalse(packages_of("build") & (packages_of("test") | packages_of("bench") | packages_of("lint")))
+        self.assertFalse((packages_of("build") | packages_of("web")) & (packages_of("test") | packages_of("bench") | packages_of("lint")))
 
 
 if __name__ == "__main__":
