@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Every command line in README.md, docs/, help texts and manual pages works, on a host with a daemon and a busy runtime."""
+"""Every command line in README.md, docs/, integrations/, help texts and manual pages works, on a host with a daemon and a busy
+runtime."""
 
 import contextlib
 import os
@@ -8,6 +9,7 @@ import pty
 import re
 import select
 import shlex
+import shutil
 import signal
 import stat
 import subprocess
@@ -15,7 +17,7 @@ import tempfile
 import time
 
 from harness.daemon import Daemon, RuntimeDirectory
-from harness.examples import Block, Example, blocks_of, examples_of_help, examples_of_manual, help_text, subcommands
+from harness.examples import REASONS, Block, Example, blocks_of, examples_of_help, examples_of_manual, help_text, subcommands
 from harness.http_client import http_get
 from harness.private_host import enter_private_host
 from harness.programs import BIN, LIB, ROOT, clean_environment, read_file
@@ -25,11 +27,13 @@ from harness.test_case import TestCase, main
 from harness.waiting import TIMEOUT, wait_until
 
 DOCUMENTS = ["README.md", *(name for name in ("CONTRIBUTING.md",) if os.path.exists(os.path.join(ROOT, name))),
-             *sorted(f"docs/{name}" for name in os.listdir(os.path.join(ROOT, "docs")) if name.endswith(".md"))]
+             *sorted(f"docs/{name}" for name in os.listdir(os.path.join(ROOT, "docs")) if name.endswith(".md")),
+             "integrations/tt-metal/README.md"]
 MANUALS = ["packaging/man/ttmem.1", "packaging/man/ttmemd.8"]
 
 # Commands that go on until they are interrupted.
-ENDLESS = re.compile(r"ttmem (top|demo)\b|ttmem monitor(?!.* -n )|ttmem events .*--follow|curl -N |ttmemd\b")
+ENDLESS = re.compile(r"ttmem (top|demo)\b|ttmem monitor(?!.* -n )|ttmem events .*--follow|curl -N |ttmemd\b"
+                     r"|ttmem record (?!.*--(seconds|from-start))")
 
 # Programs that examples start, and that only users have. None of them leaves memory allocated.
 SHIMS = {"pytest": "exec ttmem-sim matmul-single-core", "sleep": "exit 0"}
@@ -75,6 +79,9 @@ class Blocks(TestCase):
         self.assertEqual([block.where for block in self.blocks() if not block.language], [],
                          "write the language behind ```: sh for commands, console for commands with output, text for others")
 
+    def test_what_is_not_run_has_one_of_the_reasons(self):
+        self.assertEqual({block.where: block.not_run for block in self.blocks() if block.not_run and block.not_run not in REASONS}, {})
+
     def test_prompts_are_in_console_blocks_only(self):
         self.assertEqual([block.where for block in self.blocks() if block.language != "console" and
                           any(line.startswith("$ ") for line in block.lines)], [])
@@ -119,7 +126,24 @@ class Examples(TestCase):
         killed.kill()
         cls.host_daemon.wait_for_death(killed.pid)
         wait_until(lambda: all(series["samples"] for series in cls.host_daemon.get("/v1/history")["series"]), "there is history")
-        cls.stand_ins = {"4711": str(killed.pid), "/etc/ttmem/token": os.path.join(cls.folder.name, "token")}
+        cls.flight = os.path.join(cls.folder.name, "flight")
+        cls.stand_ins = {"/etc/ttmem/token": os.path.join(cls.folder.name, "token"),
+                         "/var/lib/ttmem/flight/flight-20261118T120000.000000Z.ttmem":
+                             os.path.join(cls.flight, min(os.listdir(cls.flight))),
+                         "/var/lib/ttmem/flight": cls.flight, "13:05:20": cls.recorded_time(),
+                         "--pid 4711": f"--pid {model.pid}", "4711": str(killed.pid), "--seconds 60": "--seconds 0.2"}
+
+    @classmethod
+    def recorded_time(cls) -> str:
+        """A clock time in the flight recorder's past."""
+        moment = time.strftime("%H:%M:%S", time.localtime(time.time() + 1))  # the recording may have begun within this second
+        command = ["ttmem", "status", "--recording", cls.flight, "--at", moment]
+
+        def is_recorded() -> bool:
+            cls.fail_once()  # without events a recording does not grow
+            return subprocess.run(command, env=cls.variables, capture_output=True, check=False).returncode == 0
+        wait_until(is_recorded, f"{moment} is recorded")
+        return moment
 
     def setUp(self):
         pass  # all tests use one host
@@ -134,6 +158,9 @@ class Examples(TestCase):
         for name, command in SHIMS.items():
             write_program(os.path.join(path, "bin", name), f"#!/bin/sh\n{command}\n")
         write_program(os.path.join(path, "my_program"), OWN_PROGRAM)
+        shutil.copytree(os.path.join(ROOT, "tests/integrations/tree"), os.path.join(path, "tt-metal"), dirs_exist_ok=True)
+        write_program(os.path.join(path, "tt-metal", "build_metal.sh"), "#!/bin/sh\necho built\n")
+        os.symlink(os.path.join(ROOT, "integrations"), os.path.join(path, "integrations"))
         for name, text in (("model.py", MODEL), ("token", "a-token-of-some-length\n"), (".curlrc", "fail\nsilent\n")):
             with open(os.path.join(path, name), "w", encoding="utf-8") as file:
                 file.write(text)
@@ -145,7 +172,8 @@ class Examples(TestCase):
 
     @classmethod
     def start_daemon(cls):
-        cls.host_daemon = Daemon(cls.directory, "--quiet", listen=None)
+        flight = os.path.join(cls.folder.name, "flight")
+        cls.host_daemon = Daemon(cls.directory, "--quiet", "--record", flight, listen=None)
         cls.addClassCleanup(cls.host_daemon.close)
 
     @classmethod
@@ -157,14 +185,19 @@ class Examples(TestCase):
 
     def shell(self, command: str) -> list[str]:
         for name, stand_in in self.stand_ins.items():
-            command = re.sub(rf"(?<![\w/]){re.escape(name)}\b", shlex.quote(stand_in), command)
+            words = " ".join(map(shlex.quote, stand_in.split(" ")))
+            command = re.sub(rf"(?<![\w/]){re.escape(name)}(?!\w)", words, command)
+        if recorded := re.match(r"ttmem record .*?-o (\S+)", command):  # another example may have made it
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(os.path.join(self.folder.name, recorded[1]))
         return ["bash", "-o", "pipefail", "-c", command]
 
     def run_to_its_end(self, command: str):
         done = subprocess.run(self.shell(command), cwd=self.folder.name, env=self.variables, capture_output=True, text=True,
                               stdin=subprocess.DEVNULL, timeout=TIMEOUT)
-        # A test machine has no driver, which is a problem to the doctor.
-        self.assertIn(done.returncode, (0, 1) if command.startswith("ttmem doctor") else (0,), done.stdout + done.stderr)
+        # A test machine has no driver, which is a problem to the doctor, and may have no npm, which builds the page.
+        has_failed_as_it_must = command.startswith("ttmem doctor") or "without the page" in done.stderr
+        self.assertIn(done.returncode, (0, 1) if has_failed_as_it_must else (0,), done.stdout + done.stderr)
         output = done.stdout
         if redirected := re.search(r" > (\S+)$", command):
             output = read_file(self.folder.name, redirected[1])
@@ -176,10 +209,11 @@ class Examples(TestCase):
 
     def run_until_interrupted(self, command: str, is_ready):
         """On a terminal. `is_ready` gets what it has printed so far."""
+        shell = self.shell(command)
         pid, terminal = pty.fork()
         if pid == 0:
             os.chdir(self.folder.name)
-            os.execvpe("bash", self.shell(command), self.variables)
+            os.execvpe("bash", shell, self.variables)
         output, end = b"", time.monotonic() + TIMEOUT
         try:
             while not is_ready(output):
@@ -197,9 +231,10 @@ class Examples(TestCase):
         self.assertTrue(is_ready(output), f"it ended with {code}: {output.decode()}")
         self.assertIn(code, (0, 128 + signal.SIGINT, -signal.SIGINT), output.decode())
 
-    def fail_once(self):
-        """Makes an event that a filter for failures lets through."""
-        simulator = Simulator("oom-dram", runtime_directory=self.directory.path)
+    @classmethod
+    def fail_once(cls):
+        """Makes events, also one that a filter for failures lets through."""
+        simulator = Simulator("oom-dram", runtime_directory=cls.directory.path)
         simulator.finish()
         simulator.close()
 
@@ -213,6 +248,9 @@ class Examples(TestCase):
         for example in examples():
             if ENDLESS.match(example.command) and not example.command.startswith("ttmemd"):
                 def has_printed(output: bytes, command: str = example.command) -> bool:
+                    if recorded := re.match(r"ttmem record .*?-o (\S+)", command):
+                        path = os.path.join(self.folder.name, recorded[1])
+                        return os.path.exists(path) and os.path.getsize(path) > 0
                     if not output and "--follow" in command:
                         self.fail_once()
                     return output != b""

@@ -7,7 +7,7 @@ In a document the language of a code block says what it is:
     console   commands after '$ ', and what they print
     others    no commands
 
-A block of commands that cannot run on a test machine has the line '<!-- not run: REASON -->' before it.
+A block of commands that cannot run on a test machine has the line '<!-- not run: REASON -->' before it, with one of REASONS.
 """
 
 import os
@@ -18,6 +18,11 @@ from dataclasses import dataclass
 from harness.programs import BIN, read_file
 
 NOT_RUN = re.compile(r"<!-- not run: (\S.*) -->")
+
+# What a test machine lacks, or a test has no time for.
+REASONS = {"builds this repository", "builds and tests this repository", "takes minutes",
+           "needs root and systemd", "needs the Debian package", "needs the archive", "needs the packages",
+           "needs docker", "needs Go", "needs an installed tt-metalium"}
 
 
 @dataclass(frozen=True)
