@@ -131,6 +131,9 @@ class Examples(TestCase):
                          "/var/lib/ttmem/flight/flight-20261118T120000.000000Z.ttmem":
                              os.path.join(cls.flight, min(os.listdir(cls.flight))),
                          "/var/lib/ttmem/flight": cls.flight, "13:05:20": cls.recorded_time(),
+                         "build $TT_METAL_HOME": f"build {cls.folder.name}/tt-metalium",
+                         "/opt/tt-metalium": f"{cls.folder.name}/tt-metalium",
+                         "/usr/lib/ttmem-observer": f"{cls.folder.name}/ttmem-observer",
                          "--pid 4711": f"--pid {model.pid}", "4711": str(killed.pid), "--seconds 60": "--seconds 0.2"}
 
     @classmethod
@@ -161,6 +164,8 @@ class Examples(TestCase):
         shutil.copytree(os.path.join(ROOT, "tests/integrations/tree"), os.path.join(path, "tt-metal"), dirs_exist_ok=True)
         write_program(os.path.join(path, "tt-metal", "build_metal.sh"), "#!/bin/sh\necho built\n")
         os.symlink(os.path.join(ROOT, "integrations"), os.path.join(path, "integrations"))
+        os.mkdir(os.path.join(path, "tt-metalium"))
+        os.symlink(os.path.join(ROOT, "sim/include"), os.path.join(path, "tt-metalium", "include"))
         for name, text in (("model.py", MODEL), ("token", "a-token-of-some-length\n"), (".curlrc", "fail\nsilent\n")):
             with open(os.path.join(path, name), "w", encoding="utf-8") as file:
                 file.write(text)

@@ -12,7 +12,7 @@ from harness.python_package import run_script
 from harness.test_case import TestCase, main
 
 BEGIN = textwrap.dedent("""
-    import os, threading
+    import os, threading, time
     import ttmem, ttmem._notebook
     from simulated_runtime import DRAM, L1, L1_SMALL, TRACE, Device, OutOfMemory, op
 
@@ -76,6 +76,9 @@ class Figures(MemoryCase):
                 with ttmem.scope("weights"):
                     kept = [device.allocate(1 << 20) for _ in range(3)]
                 kept.pop(1).free()
+                while not any(segment["trace"][-1:] and segment["trace"][-1]["action"] == "free_completed"
+                              for segment in ttmem.memory_snapshot(include_traces=True)):
+                    time.sleep(0.01)  # the daemon follows events within moments
                 ttmem._dump_snapshot({path!r}, include_traces=True)
                 segments = ttmem.memory_snapshot()
                 dram = [each for each in segments if each["segment_type"] == "dram"][0]
