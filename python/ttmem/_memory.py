@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 
-from . import _native
+from . import _native, _peaks
 from ._client import Client
 from ._documents import Document
 from ._errors import TtmemBadRequest, TtmemNotFound, TtmemNotSupported, TtmemNotTracked
@@ -74,8 +74,12 @@ def memory_allocated(device: Device = None, *, kind: str = "dram") -> int:
 
 def max_memory_allocated(device: Device = None, *, kind: str = "dram") -> int:
     """The highest `memory_allocated()` since the start, or since reset_peak_memory_stats()."""
+    return _highest(_peaks.of_process, device, kind)
+
+
+def _highest(peak: _peaks.Peak, device: Device, kind: str) -> int:
     try:
-        return _native.own_usage(_number(device), _kind(kind)).peak_since_reset
+        return peak.usage(_number(device), _kind(kind)).peak_since_reset
     except TtmemNotTracked:
         if _has_nothing_yet():
             return 0
@@ -85,7 +89,7 @@ def max_memory_allocated(device: Device = None, *, kind: str = "dram") -> int:
 def reset_peak_memory_stats(device: Device = None) -> None:
     """max_memory_allocated() starts again with what is held now, for all kinds."""
     try:
-        _native.reset_peak(_number(device))
+        _peaks.reset(_number(device))
     except TtmemNotTracked:
         if not _has_nothing_yet():
             raise
@@ -114,7 +118,7 @@ def memory_stats(device: Device = None) -> dict[str, int]:
     stats: dict[str, int] = {}
     totals: dict[str, int] = {}
     for kind in KINDS:
-        usage = _native.Usage() if _has_nothing_yet() else _native.own_usage(number, kind)
+        usage = _native.Usage() if _has_nothing_yet() else _peaks.of_process.usage(number, kind)
         figures = {
             "allocation.{}.current": usage.count,
             "allocated_bytes.{}.current": usage.used,
@@ -168,7 +172,7 @@ def memory_summary(device: Device = None, abbreviated: bool = False) -> str:
     """The figures of memory_stats() as a table; the parameter `abbreviated` leaves out kinds that this process does not use."""
     lines = [f"{'KIND':<9}{'NOW':>11}{'PEAK':>11}{'REQUESTED':>11}{'CAPACITY':>11}{'COUNT':>8}"]
     for kind in KINDS:
-        usage = _native.Usage() if _has_nothing_yet() else _native.own_usage(_number(device), kind)
+        usage = _native.Usage() if _has_nothing_yet() else _peaks.of_process.usage(_number(device), kind)
         if usage.peak or not abbreviated:
             amounts = (usage.used, usage.peak_since_reset, usage.requested, usage.capacity or None)
             lines.append(f"{kind:<9}" + "".join(f"{format_size(each):>11}" for each in amounts) + f"{usage.count:>8}")

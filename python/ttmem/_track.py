@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 import threading
 
-from . import _memory, _native
+from . import _memory, _native, _peaks
 from ._cards import cards
 from ._documents import Document, Rows
 from ._errors import TtmemBadRequest, TtmemError, TtmemMemoryError, TtmemNotRunning, TtmemNotSupported
@@ -59,12 +59,6 @@ def held() -> dict[int, dict[str, int]]:
         return {each["logical_id"]: {kind: each["memory"][kind]["used"] or 0 for kind in KINDS} for each in devices}
 
 
-def _peaks() -> dict[int, dict[str, int]]:
-    if not _native.is_reporting():
-        return {}
-    return {device: {kind: _native.own_usage(device, kind).peak_since_reset for kind in KINDS} for device in _native.own_devices()}
-
-
 def _by_name() -> tuple[Sums, list[str]]:
     """What this process holds by kind and name, over all devices, and why that may be wrong."""
     if not _native.is_reporting():
@@ -102,7 +96,6 @@ class track:
     those of the whole process, whichever thread allocates. In a forked child the figures of a block begin with the fork."""
 
     _open: list["track"] = []
-    _lock = threading.Lock()  # a block begins for all others at once
 
     def __init__(self, name: str | None = None) -> None:
         self.name = name
@@ -112,41 +105,35 @@ class track:
         self.leaked = Rows([])
         self.inexact: list[str] = []
         self.was_tracked = False
+        self._peak = _peaks.Peak()
         self._begin_at_zero()
 
     def _begin_at_zero(self) -> None:
         self._before: dict[int, dict[str, int]] = {}
         self._names: Sums = {}
         self._failure_count = 0
-        self._earlier_peaks: list[dict[int, dict[str, int]]] = []
 
     def __enter__(self) -> "track":
         self._before = held()
         self._names, _ = _by_name()
         self._failure_count, _ = _failures()
-        with track._lock:
-            try:
-                peaks = _peaks()
-                if peaks:
-                    _native.reset_peak()
-                for outer in track._open:
-                    outer._earlier_peaks.append(peaks)
-            except TtmemNotSupported:
-                pass
-            track._open.append(self)
+        track._open.append(self)
+        try:
+            _peaks.begin(self._peak)
+        except TtmemNotSupported:
+            pass  # noted at the end
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        with track._lock:
-            track._open.remove(self)
-            self.was_tracked = _native.is_reporting()
-            if not self.was_tracked:
-                self.inexact.append("nothing in this process reports to ttmem: run it under 'ttmem run'")
-                return
-            try:
-                self.peak = Figures(_highest([_peaks(), *self._earlier_peaks]))
-            except TtmemNotSupported as missing:
-                self.inexact.append(f"the peak is not known: {missing}")
+        track._open.remove(self)
+        try:
+            self.peak = Figures(_peaks.end(self._peak))
+        except TtmemNotSupported as missing:
+            self.inexact.append(f"the peak is not known: {missing}")
+        self.was_tracked = _native.is_reporting()
+        if not self.was_tracked:
+            self.peak, self.inexact = None, ["nothing in this process reports to ttmem: run it under 'ttmem run'"]
+            return
         try:
             self.growth = Figures(_difference(held(), self._before))
             names, reasons = _by_name()
@@ -162,6 +149,10 @@ class track:
         self.failures = Rows(failures[:new])
         if len(failures) < new:
             self.inexact.append(f"{new - len(failures)} of {new} failures are no longer kept")
+
+    def _peak_so_far(self, device: _memory.Device = None, *, kind: str = "dram") -> int:
+        """Inside the block: its highest bytes until now."""
+        return _memory._highest(self._peak, device, kind)
 
     def above_limits(self, device: _memory.Device = None, **limits: Size) -> list[str]:
         """The limits by kind that a peak is above, on this device or on any; the reason if that is not known."""
@@ -214,8 +205,7 @@ class track:
 
 
 def _start_afresh() -> None:
-    """In a forked child, which has nothing yet. Another thread of the parent may have held the lock."""
-    track._lock = threading.Lock()
+    """In a forked child, which has nothing yet."""
     for each in track._open:
         each._begin_at_zero()
 
@@ -241,16 +231,6 @@ def _difference(after: dict[int, dict[str, int]], before: dict[int, dict[str, in
         }
         for device in {**after, **before}
     }
-
-
-def _highest(figures: list[dict[int, dict[str, int]]]) -> dict[int, dict[str, int]]:
-    result: dict[int, dict[str, int]] = {}
-    for each in figures:
-        for device, kinds in each.items():
-            own = result.setdefault(device, {})
-            for kind, value in kinds.items():
-                own[kind] = max(own.get(kind, 0), value)
-    return result
 
 
 class FailureWatch:

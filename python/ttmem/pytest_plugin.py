@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import gc
 import json
-from typing import TYPE_CHECKING, Any, Generator
+from typing import TYPE_CHECKING, Any, Callable, Generator
 
 import pytest
 
@@ -18,7 +18,34 @@ if TYPE_CHECKING:
 _PROPERTY = "ttmem"
 _CACHE = "ttmem/peaks"
 _MOST_SHOWN = 10
-_MARKERS = ("limit_device_memory", "limit_device_leaks", "device_headroom")
+_OPTIONS = ("ttmem", "ttmem_report", "ttmem_html", "ttmem_fail_on_leak", "ttmem_fail_on_increase")
+
+
+def _memory_limits(*, device: Any = None, **limits: Any) -> dict[str, Any]:
+    from ._memory import _number
+    from ._sizes import parse_size
+
+    wanted = {kind: limit for kind, limit in limits.items() if limit is not None}
+    if not wanted or set(limits) - set(_kinds()):
+        raise TypeError
+    for limit in wanted.values():
+        parse_size(limit)
+    return {**wanted, "device": None if device is None else _number(device)}
+
+
+def _size_limit(bytes: Any) -> Any:
+    from ._sizes import parse_size
+
+    parse_size(bytes)
+    return bytes
+
+
+# What each marker takes, and the function that checks it.
+_MARKERS: dict[str, tuple[str, Callable[..., Any]]] = {
+    "limit_device_memory": ("takes the limits of dram, l1, l1_small, trace, cb or kernel, and device, by name", _memory_limits),
+    "limit_device_leaks": ("takes one size: bytes=0", lambda bytes=0: _size_limit(bytes)),
+    "device_headroom": ("takes one size, such as '64 KiB'", _size_limit),
+}
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -44,6 +71,9 @@ def pytest_configure(config: pytest.Config) -> None:
 class DeviceMemory:
     """What the fixture `device_memory` gives: the device memory of this process inside a test."""
 
+    def __init__(self, item: pytest.Item | None = None) -> None:
+        self._item = item
+
     def allocated(self, kind: str = "dram", device: int = 0) -> int:
         """Bytes that are held now."""
         from . import memory_allocated
@@ -51,10 +81,11 @@ class DeviceMemory:
         return memory_allocated(device, kind=kind)
 
     def peak(self, kind: str = "dram", device: int = 0) -> int:
-        """The highest bytes since the test's body began, or since the last track() in it."""
+        """The highest bytes since the test's body began; in a fixture, `max_memory_allocated()`."""
         from . import max_memory_allocated
 
-        return max_memory_allocated(device, kind=kind)
+        measured: track | None = getattr(self._item, "_ttmem_open", None)
+        return max_memory_allocated(device, kind=kind) if measured is None else measured._peak_so_far(device, kind=kind)
 
     def track(self, name: str | None = None) -> "track":
         """`with device_memory.track() as t:` measures a part of the test."""
@@ -64,9 +95,9 @@ class DeviceMemory:
 
 
 @pytest.fixture
-def device_memory() -> DeviceMemory:
+def device_memory(request: pytest.FixtureRequest) -> DeviceMemory:
     """The device memory of this process."""
-    return DeviceMemory()
+    return DeviceMemory(request.node)
 
 
 class Plugin:
@@ -80,8 +111,11 @@ class Plugin:
         return hasattr(self.config, "workerinput")
 
     def _is_measured(self, item: pytest.Item) -> bool:
-        options = ("ttmem", "ttmem_report", "ttmem_html", "ttmem_fail_on_leak", "ttmem_fail_on_increase")
-        return any(getattr(self.option, name) for name in options) or any(item.get_closest_marker(name) for name in _MARKERS)
+        has_fixture = "device_memory" in getattr(item, "fixturenames", ())
+        return self._has_option() or has_fixture or any(item.get_closest_marker(name) for name in _MARKERS)
+
+    def _has_option(self) -> bool:
+        return any(getattr(self.option, name) for name in _OPTIONS)
 
     # In the process that runs the test.
 
@@ -102,7 +136,9 @@ class Plugin:
             setattr(pyfuncitem, "_ttmem", str(error))
             yield
             return
+        setattr(pyfuncitem, "_ttmem_open", measured)
         yield
+        setattr(pyfuncitem, "_ttmem_open", None)
         gc.collect()
         try:
             measured.__exit__(None, None, None)
@@ -134,15 +170,23 @@ class Plugin:
             report.longrepr = "device memory: " + "\n".join(problems) + card
 
     def _problems(self, item: pytest.Item, measured: "track | str") -> list[str]:
-        has_limit = any(item.get_closest_marker(name) for name in _MARKERS)
-        if isinstance(measured, str):
-            return [f"the limits of this test can't be checked: {measured}"] if has_limit else []
-        if not measured.was_tracked:
-            return ["the limits of this test can't be checked: " + "; ".join(measured.inexact)] if has_limit else []
-        problems = [*_above_limits(item, measured), *_leaks(item, measured, self.option.ttmem_fail_on_leak)]
-        marker = item.get_closest_marker("device_headroom")
-        if marker is not None:
-            problems += _without_headroom(marker, getattr(item, "_ttmem_headroom", {}))
+        from . import TtmemError
+
+        try:
+            limits = _limits(item)
+            if not isinstance(measured, str) and measured.was_tracked:
+                return self._exceeded(item, measured, limits)
+        except TtmemError as error:
+            return [f"the limits of this test can't be checked: {error}"]
+        reason = measured if isinstance(measured, str) else "; ".join(measured.inexact)
+        return [f"the limits of this test can't be checked: {reason}"] if limits else []
+
+    def _exceeded(self, item: pytest.Item, measured: "track", limits: dict[str, Any]) -> list[str]:
+        problems = measured.above_limits(**limits["limit_device_memory"]) if "limit_device_memory" in limits else []
+        if "limit_device_leaks" in limits or self.option.ttmem_fail_on_leak:
+            problems += measured.left_above(limits.get("limit_device_leaks", 0))
+        if "device_headroom" in limits:
+            problems += _without_headroom(limits["device_headroom"], getattr(item, "_ttmem_headroom", {}))
         if self.option.ttmem_fail_on_increase:
             problems += self._increases(item.nodeid, measured)
         return problems
@@ -187,13 +231,14 @@ class Plugin:
                 file.write(_page(rows))
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
-        if not self.option.ttmem or self.is_worker:
+        rows = sorted(self.figures.values(), key=_hunger, reverse=True)
+        is_tracked = any(row["was_tracked"] for row in rows)
+        if self.is_worker or not (self.option.ttmem or (self._has_option() and not is_tracked)):
             return
         from . import format_size
 
-        rows = sorted(self.figures.values(), key=_hunger, reverse=True)
         terminalreporter.section("device memory")
-        if not any(row["was_tracked"] for row in rows):
+        if not is_tracked:
             terminalreporter.line("nothing was tracked: run 'ttmem run -- pytest ...', and open a device in the tests")
             return
         terminalreporter.line(f"{'PEAK DRAM':>11}{'PEAK L1':>11}{'LEFT':>11}{'FAILED':>8}  TEST")
@@ -229,40 +274,46 @@ def _buffers(growth: dict[int, dict[str, int]]) -> dict[int, dict[str, int]]:
     return {device: {kind: kinds[kind] for kind in kinds if kind not in ("cb", "kernel")} for device, kinds in growth.items()}
 
 
-def _above_limits(item: pytest.Item, measured: "track") -> list[str]:
-    marker = item.get_closest_marker("limit_device_memory")
-    if marker is None:
-        return []
-    if marker.args or not marker.kwargs or set(marker.kwargs) - {*_kinds(), "device"}:
-        return [f"limit_device_memory takes the limits of {', '.join(_kinds())}, and device, by name"]
-    return measured.above_limits(**marker.kwargs)
+def _limits(item: pytest.Item) -> dict[str, Any]:
+    """What the markers of a test ask for, by marker. Raises TtmemBadRequest if one is wrong."""
+    from . import TtmemBadRequest
+
+    found = {}
+    for name, (usage, takes) in _MARKERS.items():
+        marker = item.get_closest_marker(name)
+        if marker is None:
+            continue
+        try:
+            found[name] = takes(*marker.args, **marker.kwargs)
+        except TypeError:
+            raise TtmemBadRequest(f"{name} {usage}") from None
+        except TtmemBadRequest as error:
+            raise TtmemBadRequest(f"{name}: {error}") from None
+    return found
 
 
-def _leaks(item: pytest.Item, measured: "track", is_leak_failure: bool) -> list[str]:
-    marker = item.get_closest_marker("limit_device_leaks")
-    if marker is not None:
-        return measured.left_above(marker.kwargs.get("bytes", marker.args[0] if marker.args else 0))
-    return measured.left_above(0) if is_leak_failure else []
-
-
-def _headroom() -> dict[int, int]:
+def _headroom() -> dict[int, int | None]:
     """The least headroom of L1 on each device that this process has open, in the view's numbers."""
     from . import status
     from ._memory import default_client
 
-    own = {device["id"] for device in default_client.own_process()["devices"]}
-    cores = {device["id"]: device["l1_worst_core"] for device in status()["devices"] if device["id"] in own}
-    return {device: core["headroom"] for device, core in cores.items() if core is not None and core["headroom"] is not None}
+    cores = {device["id"]: device["l1_worst_core"] for device in status()["devices"]}
+    own = [device["id"] for device in default_client.own_process()["devices"]]
+    return {device: cores[device]["headroom"] if cores.get(device) is not None else None for device in own}
 
 
-def _without_headroom(marker: pytest.Mark, headroom: dict[int, int]) -> list[str]:
+def _without_headroom(limit: Any, headroom: dict[int, int | None]) -> list[str]:
     from . import format_size, parse_size
 
-    wanted = parse_size(marker.kwargs.get("bytes", marker.args[0] if marker.args else 0))
+    wanted = parse_size(limit)
+    if not headroom:
+        return ["the headroom of L1 can't be checked: this process has no device open at the end of the test's body"]
     return [
-        f"the headroom of L1 on device {device} is {format_size(left)} ({left} B), below {format_size(wanted)}"
+        f"the headroom of L1 on device {device} is not known: 'ttmem status' says why"
+        if left is None
+        else f"the headroom of L1 on device {device} is {format_size(left)} ({left} B), below {format_size(wanted)}"
         for device, left in sorted(headroom.items())
-        if left < wanted
+        if left is None or left < wanted
     ]
 
 

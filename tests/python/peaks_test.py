@@ -59,6 +59,76 @@ class Peaks(PeakCase):
         """, [7, 2, True])
 
 
+class Resets(PeakCase):
+    USE = """
+        device, MIB = Device(), 1 << 20
+        def use(size): device.allocate(size * MIB).free()
+        def highest():
+            lines = ttmem.memory_summary().splitlines()
+            column = lines[0].index("PEAK") + 4
+            return [ttmem.max_memory_allocated() // MIB, ttmem.memory_stats()["allocated_bytes.dram.peak"] // MIB,
+                    next(line[:column].split()[-2] for line in lines if line.startswith("dram"))]
+    """
+
+    def in_both(self, code: str, expected, **environment: str):
+        for observed in (True, False):
+            with self.subTest(observed=observed):  # the statistics ask the program for failures
+                self.assertEqual(run_script(BEGIN + textwrap.dedent(self.USE) + textwrap.dedent(code), self.directory.path, observed=observed,
+                                            **environment), expected)
+
+    def test_a_reset_inside_a_block_does_not_lower_its_peak(self):
+        self.in_both("""
+            with ttmem.track() as outer:
+                use(8)
+                ttmem.reset_peak_memory_stats()
+                use(2)
+                within = highest()
+                with ttmem.track() as inner:
+                    ttmem.reset_peak_memory_stats()
+                    use(1)
+            answer([outer.peak["dram"] // MIB, inner.peak["dram"] // MIB, within, len(outer.above_limits(dram="4 MiB")), highest()])
+        """, [8, 1, [2, 2, "2.0"], 1, [1, 1, "1.0"]])
+
+    def test_a_block_does_not_lower_the_peak_since_the_start_or_since_a_reset(self):
+        self.in_both("""
+            use(16)
+            with ttmem.track(): pass
+            start = highest()
+            ttmem.reset_peak_memory_stats()
+            use(8)
+            with ttmem.track(): pass
+            with ttmem.track(): use(4)
+            reset = highest()
+            ttmem.reset_peak_memory_stats()
+            answer([start, reset, highest()])
+        """, [[16, 16, "16.0"], [8, 8, "8.0"], [0, 0, "0"]])
+
+    def test_a_reset_is_of_one_device_and_of_all_kinds(self):
+        self.in_both("""
+            other = Device(1)
+            for each in (device, other):
+                each.allocate(8 * MIB).free()
+                each.allocate(2 * MIB, L1).free()
+            with ttmem.track() as t:
+                use(4)
+                ttmem.reset_peak_memory_stats(1)
+            answer([[ttmem.max_memory_allocated(number, kind=kind) // MIB for number in (0, 1) for kind in ("dram", "l1")], [t.peak.of("dram", number) // MIB for number in (0, 1)]])
+        """, [[8, 2, 0, 0], [4, 0]], TTMEM_SIM_BOARD="t3000")
+
+    def test_a_forked_child_has_peaks_of_its_own(self):
+        self.in_both("""
+            use(8)
+            with ttmem.track() as t:
+                use(4)
+                child = os.fork()
+                if child == 0:
+                    ttmem._peaks.begin(ttmem._peaks.Peak())
+                    os._exit(0 if ttmem._peaks.of_process.all() == t._peak.all() == {} else 1)
+                status = os.waitpid(child, 0)[1]
+            answer([status, t.peak["dram"] // MIB, highest()[0]])
+        """, [0, 4, 8])
+
+
 class Stats(TestCase):
     def test_statistics_have_the_keys_of_torch(self):
         found = run_script(BEGIN + textwrap.dedent("""
@@ -130,12 +200,24 @@ class Limits(PluginCase):
 
         @pytest.mark.limit_device_memory("4 MiB")
         def test_wrong_marker(device): pass
+
+        @pytest.mark.limit_device_memory(dram="4 MiB")
+        def test_resets_inside(device):
+            device.allocate(8 << 20).free()
+            ttmem.reset_peak_memory_stats()
+
+        def test_the_fixture_counts_from_the_start_of_the_body(device, device_memory):
+            assert device_memory.peak() == 0
+            device.allocate(2 << 20).free()
+            with device_memory.track(): pass
+            ttmem.reset_peak_memory_stats()
+            assert device_memory.peak() >> 20 == 2 and ttmem.max_memory_allocated() == 0
     """
 
     def test_a_peak_above_the_limit_fails(self):
         code, output = self.pytest(self.TESTS, "--ttmem", "--ttmem-html", "page.html")
-        self.assert_outcome(output, failed=2, passed=1)
-        self.assertRegex(output, r"device memory: the peak of dram is 8\.0 MiB \(\d+ B\), above the limit of 4 MiB")
+        self.assert_outcome(output, failed=3, passed=2)
+        self.assertEqual(len(re.findall(r"device memory: the peak of dram is 8\.0 MiB \(\d+ B\), above the limit of 4 MiB", output)), 2, output)
         self.assertIn("limit_device_memory takes the limits of dram, l1", output)
         with open(self.path("page.html"), encoding="utf-8") as file:
             page = file.read()

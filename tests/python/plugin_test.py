@@ -201,9 +201,64 @@ class Untracked(PluginCase):
         self.assertIn("can't be checked: nothing in this process reports to ttmem", output)
         self.assertIn("nothing was tracked: run 'ttmem run -- pytest ...'", output)
 
+    def test_an_option_that_checks_says_that_nothing_was_tracked(self):
+        for option in ("--ttmem-fail-on-leak", "--ttmem-fail-on-increase", "--ttmem-report=report.json"):
+            code, output = self.pytest("def test_a(): pass", option, TT_ALLOC_TRACKING_ENABLED="0")
+            self.assertEqual(code, 0, output)
+            self.assertIn("nothing was tracked: run 'ttmem run -- pytest ...'", output)
+        code, output = self.pytest("def test_a(device): pass", "--ttmem-fail-on-leak")
+        self.assertNotIn("nothing was tracked", output)
+
     def test_without_options_and_markers_nothing_is_measured(self):
         code, output = self.pytest("def test_a(): pass", TTMEM_PROGRAM="/nonexistent", TTMEM_RUNTIME_DIR=NO_RUNTIME_DIRECTORY)
         self.assertEqual(code, 0, output)
+
+
+class Markers(PluginCase):
+    WRONG = {
+        'limit_device_memory(dram="2 MBB")': "limit_device_memory: '2 MBB': the unit must be B, KB",
+        'limit_device_memory(l1="1.5 GiB")': "limit_device_memory: '1.5 GiB': must be a size such as",
+        'limit_device_memory(ram="1 GiB")': "limit_device_memory takes the limits of dram, l1",
+        'limit_device_memory(dram=0, device="0")': "limit_device_memory: '0': a device must be its number",
+        'limit_device_memory(device=0)': "limit_device_memory takes the limits of dram, l1",
+        'limit_device_leaks(bytes="1 XB")': "limit_device_leaks: '1 XB': must be a size such as",
+        'limit_device_leaks(dram=0)': "limit_device_leaks takes one size",
+        'device_headroom()': "device_headroom takes one size, such as '64 KiB'",
+        'device_headroom(size="64 KiB")': "device_headroom takes one size, such as '64 KiB'",
+        'device_headroom("64")': None,
+        'device_headroom(bytes="64 KiB")': None,
+        'limit_device_memory(dram="1 GiB", l1=None)': None,
+    }
+
+    def test_a_wrong_marker_fails_its_test_only(self):
+        tests = "\n".join(f"@pytest.mark.{marker}\ndef test_{number}(device): pass\n" for number, marker in enumerate(self.WRONG))
+        for tracking in ("1", "0"):
+            code, output = self.pytest(tests, "-rA", TT_ALLOC_TRACKING_ENABLED=tracking)
+            self.assertNotIn("INTERNALERROR", output)
+            self.assertEqual(code, 1)
+            for number, (marker, text) in enumerate(self.WRONG.items()):
+                if text is not None:
+                    self.assertIn(f"FAILED test_model.py::test_{number}\n", output, marker)
+                    self.assertIn(f"_ test_{number} ____________________________________\n"
+                                  f"device memory: the limits of this test can't be checked: {text}", output)
+                elif tracking == "1":
+                    self.assertIn(f"PASSED test_model.py::test_{number}\n", output, marker)
+
+    def test_a_headroom_that_is_not_known_fails(self):
+        code, output = self.pytest("""
+            @pytest.mark.device_headroom("64 KiB")
+            def test_not_known(device, monkeypatch):
+                view = ttmem.status().to_dict()
+                view["devices"][0]["l1_worst_core"] = None
+                monkeypatch.setattr(ttmem, "status", lambda: ttmem.View(view))
+
+            @pytest.mark.device_headroom("64 KiB")
+            def test_closed(device):
+                device.close()
+        """)
+        self.assert_outcome(output, failed=2)
+        self.assertIn("the headroom of L1 on device 0 is not known", output)
+        self.assertIn("the headroom of L1 can't be checked: this process has no device open", output)
 
 
 class Failures(PluginCase):

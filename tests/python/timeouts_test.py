@@ -143,7 +143,7 @@ class Programs(TimeoutCase):
             raise ttmem.TtmemTimeout("no answer within 10 s")
 
         with mock.patch.object(ttmem._track, "_failures", return_value=(0, [])), mock.patch.object(ttmem._native, "is_reporting", return_value=True), \
-             mock.patch.object(ttmem._track, "_peaks", return_value={}), mock.patch.object(ttmem._track, "held", return_value={}):
+             mock.patch.object(ttmem._peaks, "_now", return_value={}), mock.patch.object(ttmem._track, "held", return_value={}):
             with mock.patch.object(ttmem._track, "_by_name", return_value=({}, [])):
                 block = ttmem.track().__enter__()
             with mock.patch.object(ttmem._track, "_by_name", side_effect=hang):
