@@ -188,7 +188,7 @@ def memory_snapshot(device: Device = None, *, include_traces: bool = False) -> l
     if include_traces:
         events = default_client.events(pid=_own_pid(), device=number)["events"].to_list()
         for segment in segments:
-            segment["trace"] = [_trace_entry(event, segment) for event in events if _is_of(event, segment)]
+            segment["trace"] = [entry for event in events if _is_of(event, segment) for entry in _trace_entries(event, segment)]
     return segments
 
 
@@ -242,7 +242,7 @@ def _segment(bank: dict[str, Any]) -> dict[str, Any]:
     }  # fmt: skip
 
 
-_ACTIONS = {"allocation": "alloc", "free": "free_completed"}
+_ACTIONS = {"allocation": ["alloc"], "free": ["free_requested", "free_completed"]}  # readers want both of a free
 
 
 def _is_of(event: dict[str, Any], segment: dict[str, Any]) -> bool:
@@ -256,11 +256,12 @@ def _is_of(event: dict[str, Any], segment: dict[str, Any]) -> bool:
     )
 
 
-def _trace_entry(event: dict[str, Any], segment: dict[str, Any]) -> dict[str, Any]:
-    return {
-        "action": _ACTIONS[event["what"]], "addr": event["address"], "stream": 0, "time_us": event["time_ns"] // 1000,
+def _trace_entries(event: dict[str, Any], segment: dict[str, Any]) -> list[dict[str, Any]]:
+    entry = {
+        "addr": event["address"], "stream": 0, "time_us": event["time_ns"] // 1000,
         "size": _in_one_bank(event["requested"], segment["banks"], segment["total_size"]), "frames": _frames(event["name"]),
     }  # fmt: skip
+    return [{"action": action, **entry} for action in _ACTIONS[event["what"]]]
 
 
 def _snapshot(device: Device = None, *, include_traces: bool = False) -> dict[str, Any]:
@@ -280,7 +281,7 @@ def _dump_snapshot(filename: str = "dump_snapshot.pickle", device: Device = None
     import pickle
 
     with open(filename, "wb") as file:
-        pickle.dump(_snapshot(device, include_traces=include_traces), file)
+        pickle.dump(_snapshot(device, include_traces=include_traces), file, protocol=4)  # memory_viz reads no later one
 
 
 def pjrt_stats(device: Device = None) -> dict[str, int]:

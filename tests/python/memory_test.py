@@ -86,8 +86,12 @@ class Figures(MemoryCase):
             """, observed=True)
             self.assertEqual(found, [["active_allocated", "inactive", "active_allocated", "inactive"], "weights", True])
             with open(path, "rb") as file:
-                snapshot = pickle.load(file)
-        self.assertEqual([event["action"] for event in snapshot["device_traces"][0]][-4:], ["alloc"] * 3 + ["free_completed"])
+                pickled = file.read()
+        snapshot = pickle.loads(pickled)
+        self.assertEqual(pickled[:2], bytes([0x80, 4]), "the protocol that memory_viz reads")
+        trace = snapshot["device_traces"][0][-5:]
+        self.assertEqual([event["action"] for event in trace], ["alloc"] * 3 + ["free_requested", "free_completed"])
+        self.assertEqual({**trace[3], "action": "free_completed"}, trace[4])
         self.assertEqual({"segments", "device_traces"} - set(snapshot), set())
         self.assertEqual([each["device"] for each in snapshot["segments"]], list(range(len(snapshot["device_traces"]))))
 
@@ -114,7 +118,7 @@ class Figures(MemoryCase):
                     [[event["action"], event["size"], event["addr"] in (block["address"] for block in l1["blocks"])] for event in traces["l1"]],
                     len(ttmem._snapshot()["device_traces"]) == len(segments)])
         """, [[], True, True, [1 << 14] * 2, [["alloc", 1 << 14, True], ["alloc", 1 << 14, True], ["alloc", 1 << 14, True],
-                                             ["free_completed", 1 << 14, True]], True])
+                                             ["free_requested", 1 << 14, True], ["free_completed", 1 << 14, True]], True])
 
     def test_pjrt_statistics(self):
         self.both("""
