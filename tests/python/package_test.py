@@ -4,19 +4,25 @@
 
 import filecmp
 import os
+import shlex
+import shutil
 import subprocess
 import sys
 import tempfile
+import textwrap
 import unittest
 import zipfile
 
 from harness.programs import ROOT, clean_environment
+from harness.users import may_become_other_users
 from harness.waiting import TIMEOUT
+
+OF_THE_HOST = ("usr", "bin", "lib", "lib64", "sbin", "etc", "dev")  # what a root with the programs of this machine needs
 
 
 def output_of(*command: str, **environment: str) -> str:
     done = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT, cwd="/",
-                          env=clean_environment("PYTHONPATH", PYTHONDONTWRITEBYTECODE="1", **environment))
+                          env=clean_environment("PYTHONPATH", **{"PYTHONDONTWRITEBYTECODE": "1"} | environment))
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 
@@ -73,21 +79,61 @@ class Packages(unittest.TestCase):
         lines = output_of(sys.executable, "-c", self.CHECK, PYTHONPATH=site).splitlines()
         self.assertEqual(lines, [os.path.join(site, "ttmem/__init__.py"), str(1 << 30), "['ttmem.pytest_plugin']"])
 
-    def test_the_debian_package_is_installed_and_removed_without_a_trace(self):
-        root = os.path.join(self.folder.name, "installed")
+    def another_root(self, name: str) -> tuple[str, list[str], str]:
+        """A folder with a database of packages that is empty, dpkg for it, and where Python's packages are installed."""
+        root = os.path.join(self.folder.name, name)
         database = os.path.join(root, "var/lib/dpkg")
         for name in ("info", "updates", "triggers"):
             os.makedirs(os.path.join(database, name))
         for name in ("status", "available"):
             with open(os.path.join(database, name), "w", encoding="utf-8"):
                 pass
-        dpkg = ["dpkg", "--root=" + root, "--force-depends", "--force-not-root", "--log=/dev/null"]
+        dpkg = ["dpkg", "--root=" + root, "--force-depends", "--force-not-root", "--force-script-chrootless", "--log=/dev/null"]
+        return root, dpkg, os.path.join(root, "usr/lib/python3/dist-packages")
+
+    def test_the_debian_package_is_installed_and_removed_without_a_trace(self):
+        _, dpkg, packages = self.another_root("installed")
         output_of(*dpkg, "--install", self.debian)
-        packages = os.path.join(root, "usr/lib/python3/dist-packages")
-        lines = output_of(sys.executable, "-c", self.CHECK, PYTHONPATH=packages).splitlines()
+        lines = output_of(sys.executable, "-B", "-c", self.CHECK, PYTHONPATH=packages).splitlines()
         self.assertEqual(lines, [os.path.join(packages, "ttmem/__init__.py"), str(1 << 30), "['ttmem.pytest_plugin']"])
+        self.assertEqual(set(os.listdir(os.path.join(packages, "ttmem"))), self.sources())
+        output_of(sys.executable, "-c", self.CHECK, PYTHONPATH=packages, PYTHONDONTWRITEBYTECODE="")
+        self.assertTrue(os.path.exists(os.path.join(packages, "ttmem/__pycache__")))
         output_of(*dpkg, "--purge", "python3-ttmem")
         self.assertFalse(os.path.exists(os.path.join(packages, "ttmem")))
+
+    @unittest.skipUnless(may_become_other_users() and shutil.which("py3compile"), "needs root, and Debian's py3compile")
+    def test_the_debian_package_has_byte_code_while_it_is_installed(self):
+        root, dpkg, packages = self.another_root("debian")
+        dpkg.remove("--force-script-chrootless")
+        for name in ("tmp", *(each for each in OF_THE_HOST if os.path.isdir("/" + each))):
+            os.makedirs(os.path.join(root, name))
+        database = os.path.join(root, "var/lib/dpkg")
+        with open(os.path.join(database, "status"), "w", encoding="utf-8") as file:
+            file.write("Package: base-files\nStatus: install ok installed\nVersion: 1\nArchitecture: all\n"
+                       "Maintainer: none\nDescription: has the folders that a purge must leave\n")
+        with open(os.path.join(database, "info/base-files.list"), "w", encoding="utf-8") as file:
+            file.write("/.\n/usr\n/usr/lib\n/usr/lib/python3\n/usr/lib/python3/dist-packages\n/usr/share\n/usr/share/doc\n/usr/bin/sh\n")
+        # The programs of this machine, with folders of their own for what is installed.
+        own = [os.path.join(self.folder.name, name) for name in ("packages", "documents")]
+        script = "".join(f"mount --rbind -o ro /{name} {root}/{name}\n" for name in OF_THE_HOST
+                         if os.path.isdir(f"{root}/{name}"))
+        for folder, place in zip(own, (packages, os.path.join(root, "usr/share/doc"))):
+            os.makedirs(folder)
+            script += f"mount --bind {folder} {place}\n"
+        script += textwrap.dedent(f"""
+            {shlex.join(dpkg)} --install {self.debian}
+            cd {packages}/ttmem && ls -1 . __pycache__
+            chroot {root} /usr/bin/python3 -O -c 'import ttmem'
+            ls __pycache__ | grep -c opt-1
+            cd / && {shlex.join(dpkg)} --purge python3-ttmem
+        """)
+        listed = output_of("unshare", "--mount", "--propagation=private", "sh", "-ec", script, PYTHONDONTWRITEBYTECODE="").splitlines()
+        tag = sys.implementation.cache_tag
+        compiled = {f"{name.removesuffix('.py')}.{tag}.pyc" for name in self.sources() if name.endswith(".py")}
+        self.assertEqual(compiled - set(listed), set())
+        self.assertGreater(max(int(line) for line in listed if line.isdigit()), 0)
+        self.assertEqual([os.listdir(folder) for folder in own], [[], []])
 
     def test_importing_it_loads_nothing_large(self):
         code = "import sys; before = set(sys.modules); import ttmem; print(*sorted(set(sys.modules) - before))"
