@@ -42,6 +42,7 @@ _COMMANDS: dict[str, tuple[list[str], dict[str, str]]] = {
         {"device": "--device", "pid": "--pid", "kind": "--kind", "name": "--name", "mark_name": "--mark", "marks": "--marks",
          "limit": "--limit"},
     ),
+    "advice": (["advise"], {}),
     "fit": (
         ["fit"],
         {"device": "--device", "kind": "--kind", "page": "--page", "shape": "--shape", "dtype": "--dtype", "layout": "--layout",
@@ -218,15 +219,17 @@ class Client:
         self, *, device: Devices | None = None, pid: int | None = None, kind: Kinds | None = None, since: int | None = None,
         limit: int = 0,
     ) -> View:  # fmt: skip
-        """The last events that the daemon has kept."""
+        """The last events that the daemon has kept, the oldest first; with `since` those from this sequence number on."""
         filters = {"device": device, "pid": pid, "kind": kind}
-        view = self._rows("events", min(limit, _PAGE) or _PAGE, since=since, **filters)
-        fields, rows = view.to_dict(), view["events"].to_list()
-        while len(view["events"]) == _PAGE and (limit == 0 or len(rows) < limit):
+        last = limit if limit > 0 and since is None else None
+        view = self._rows("events", min(limit, _PAGE) or _PAGE, since=since, last=last, **filters)
+        fields = view.to_dict()
+        rows = fields["events"]
+        while len(view["events"]) >= _PAGE and (limit == 0 or len(rows) < limit):
             page = min(limit - len(rows), _PAGE) if limit else _PAGE
             view = self._rows("events", page, since=view["next_sequence"], **filters)
-            rows += view["events"].to_list()
-        return View({**fields, "next_sequence": view["next_sequence"], "events": rows})
+            _append_events(fields, view.to_dict())
+        return View(fields)
 
     def post_mortems(self, *, device: Devices | None = None, pid: int | None = None, limit: int = 0) -> View:
         """Processes that died while a daemon ran, or with `pid` the details of one."""
@@ -296,6 +299,21 @@ def _apply(state: dict[str, Any], change: dict[str, Any]) -> dict[str, Any]:
             entries.pop(absent, None)
         result[name] = [entries[each] for each in sorted(entries)]
     return result
+
+
+def _append_events(fields: dict[str, Any], page: dict[str, Any]) -> None:
+    """The next page of a list of events: counts and reasons are those of all pages."""
+    fields["events"] += page["events"]
+    fields["next_sequence"] = page["next_sequence"]
+    for name in ("missed", "hidden_events"):
+        fields[name] += page[name]
+    for reason in page["inexact"]:
+        same = [each for each in fields["inexact"] if (each["pid"], each["code"]) == (reason["pid"], reason["code"])]
+        if same:
+            same[0]["count"] += reason["count"]
+        else:
+            fields["inexact"].append(reason)
+    fields["exact"] = fields["exact"] and page["exact"]
 
 
 def diff(before: View, after: View) -> Rows:

@@ -10,6 +10,7 @@ import pickle
 import subprocess
 import threading
 import unittest
+from unittest import mock
 
 import harness.python_package  # makes the package importable
 from harness.programs import SIMULATOR
@@ -60,6 +61,7 @@ class Figures(Package):
             self.assertEqual(ttmem.status().source, "daemon")
             self.check(simulator.pid)
             self.check_past(simulator.pid)
+            self.check_diff(simulator)
             simulator.kill()
             wait_until(lambda: simulator.pid in [each.process.pid for each in ttmem.post_mortems().post_mortems], "no post-mortem")
             self.assert_same(lambda: ttmem.post_mortems(pid=simulator.pid), "post-mortem", str(simulator.pid), "--limit", "0")
@@ -70,13 +72,13 @@ class Figures(Package):
     def test_every_scenario_without_a_daemon(self):
         def check(simulator):
             self.assertEqual(ttmem.status().source, "direct")
-            if simulator.step in STEPS.values():
-                self.check(simulator.pid)
-            self.assert_same(ttmem.why, "why")
+            self.check(simulator.pid)
+            self.check_diff(simulator)
 
         self.in_every_scenario(check)
 
     def in_every_scenario(self, check):
+        self.has_differed = False
         listed = subprocess.run([SIMULATOR, "list", "--json"], capture_output=True, check=True).stdout
         names = [each["name"] for each in json.loads(listed)]
         self.assertIn("case-17", names)
@@ -90,6 +92,7 @@ class Figures(Package):
                         self.assertTrue(simulator.next() and simulator.next(), "it has two steps")
                     self.assertEqual([each.pid for each in ttmem.status().processes], [simulator.pid])
                     check(simulator)
+        self.assertTrue(self.has_differed, "no step has changed anything")
 
     def check(self, pid: int):
         device = ttmem.processes(pid=pid).processes[0].devices[0].id
@@ -107,6 +110,30 @@ class Figures(Package):
         self.assert_same(ttmem.programs, "programs", "--limit", "0")
         self.assert_same(lambda: ttmem.peak(device=device, kind="dram"), "peak", "-d", d, "--kind", "dram", "--limit", "0")
         self.assert_same(lambda: ttmem.fit(device, "1 MiB"), "fit", "-d", d, "1MiB")
+        self.assert_same(ttmem.leaks, "leaks", "--limit", "0")
+        self.assert_same(lambda: next(ttmem.watch()), "status")
+
+    def check_diff(self, simulator):
+        """What the next step changes."""
+        before = ttmem.allocations()
+        self.output_of("mark", "before")
+        if not simulator.next():
+            return
+
+        def changes() -> tuple[dict, dict]:
+            found, listed = {}, self.json_of("diff", "mark:before", "now", "--limit", "0")["changes"]
+            for row in listed:
+                sums = found.setdefault((row["kind"], row.get("name")), [0, 0])
+                sums[0] += row["before"]
+                sums[1] += row["after"]
+            return found, {(row.kind, row.name): [row.before, row.now] for row in ttmem.diff(before, ttmem.allocations()) if row.grown}
+
+        def is_same() -> bool:
+            program, package = changes()
+            self.has_differed |= bool(program)
+            return program == package
+
+        wait_until(is_same, "the same differences")
 
     def check_past(self, pid: int):
         """What the daemon keeps."""
@@ -116,6 +143,64 @@ class Figures(Package):
         self.assert_same(lambda: ttmem.growth(pid=pid), "growth", "--pid", p, "--limit", "0")
         self.assert_same(lambda: ttmem.history(device=device, kind="dram", since=0), "history", "-d", d, "--kind", "dram", "--seconds", "100000000")
         self.assert_same(lambda: ttmem.history(pid=pid, since=0), "history", "--pid", p, "--seconds", "100000000")
+
+    # What asks for more than the defaults, and the options of the command that ask for the same.
+    PARAMETERS = [
+        *((lambda sort=sort: ttmem.allocations(sort=sort), f"allocations --limit 0 --sort {sort}")
+          for sort in ("used", "requested", "age", "address", "name")),
+        *((lambda group=group: ttmem.allocations(group_by=group), f"allocations --limit 0 --group-by {group}")
+          for group in ("name", "kind", "pid", "device", "set", "scope", "thread", "owner", "age")),
+        (lambda: ttmem.allocations(group_by="scope", scope_depth=2), "allocations --limit 0 --group-by scope --depth 2"),
+        (lambda: ttmem.allocations(name="decoder", kind="l1"), "allocations --limit 0 --name decoder --kind l1"),
+        (lambda: ttmem.allocations(group_by="name", limit=2), "allocations --limit 2 --group-by name"),
+        (lambda: ttmem.map(0, core=(0, 0)), "map --limit 0 -d 0 --core 0,0"),
+        (lambda: ttmem.map([0], kind=["dram", "l1"]), "map --limit 0 -d 0 --kind dram,l1"),
+        (lambda: ttmem.why(type="cb_clash"), "why --type cb_clash"),
+        (lambda: ttmem.why(type="out_of_memory"), "why --type out_of_memory"),
+        (lambda: ttmem.why(device=0, limit=1), "why -d 0 --limit 1"),
+        (lambda: ttmem.fit(0, 1 << 20, kind="l1", page="4 KiB"), "fit -d 0 1MiB --kind l1 --page 4096"),
+        (lambda: ttmem.fit(0, 1 << 20, kind="l1", cores=4), "fit -d 0 1MiB --kind l1 --cores 4"),
+        (lambda: ttmem.fit(0, "1 MiB", direction="top_down"), "fit -d 0 1MiB --top-down"),
+        (lambda: ttmem.fit(0, "1 MiB", direction="bottom_up"), "fit -d 0 1MiB --bottom-up"),
+        (lambda: ttmem.fit(0, shape=(1, 1, 64, 64), dtype="float32", layout="row_major"),
+         "fit -d 0 --shape 1,1,64,64 --dtype float32 --layout row_major"),
+        (lambda: ttmem.fit(0, 4096, set=ttmem.map(0).maps[0].set), "fit -d 0 4096 --set SET"),
+        (lambda: ttmem.programs(name="conv2d", device=0), "programs --limit 0 --name conv2d -d 0"),
+        (lambda: ttmem.ask("advice"), "advise"),
+    ]
+
+    def test_every_parameter_means_what_the_option_means(self):
+        self.simulator_at("cb-clash", "clash")
+        for source in ("direct", "daemon"):
+            if source == "daemon":
+                self.daemon()
+            for ask, command in self.PARAMETERS:
+                with self.subTest(source=source, command=command):
+                    words = [ttmem.map(0).maps[0].set if word == "SET" else word for word in command.split(" ")]
+                    self.assert_same(ask, *words)
+                    self.assertEqual(ask().source, source)
+
+    def test_parameters_that_only_the_daemon_has(self):
+        self.simulator_at("cb-clash", "clash")
+        calls = {
+            "scan": lambda: ttmem.status(scan=False),
+            "rss": lambda: ttmem.status(rss=True),
+            "reverse": lambda: ttmem.allocations(reverse=True),
+            "since": lambda: ttmem.allocations(since=1),
+        }
+        for name, call in calls.items():
+            with self.assertRaisesRegex(ttmem.TtmemNotRunning, f"'{name}' of .* needs the daemon, and none answers"):
+                call()
+        self.daemon()
+        self.assertIsNone(calls["scan"]().devices[0].memory.dram.largest_free)
+        self.assertIsNotNone(ttmem.status(scan=True).devices[0].memory.dram.largest_free)
+        self.assert_same(lambda: ttmem.status(scan=True), "status")
+        self.assertGreater(calls["rss"]().processes[0].rss, 0)
+        self.assertIsNone(ttmem.status(rss=False).processes[0].rss)
+        rows = self.json_of("allocations", "--limit", "0", "--sort", "address")["allocations"]
+        self.assertEqual(steady(ttmem.allocations(sort="address", reverse=True).allocations.to_list()), steady(rows)[::-1])
+        self.assertEqual(ttmem.allocations(since=1).total, len(rows))
+        self.assert_same(lambda: ttmem.history(device=0, since=0, step=2), "history", "-d", "0", "--seconds", "100000000", "--step", "2")
 
     def test_a_request_that_does_not_fit_is_an_answer(self):
         self.simulator_at("leak", "open")
@@ -162,6 +247,43 @@ class Figures(Package):
         two = ttmem.allocations(limit=2)
         self.assertEqual((len(two.allocations), two.left_out), (2, everything.total - 2))
         self.assertIsNotNone(two.next)
+        with mock.patch.object(ttmem._client, "_PAGE", 2):
+            self.assert_same(ttmem.allocations, "allocations", "--limit", "0")
+            rows = ttmem.allocations(sort="age", limit=5).allocations.to_list()
+            self.assertEqual(steady(rows), steady(self.json_of("allocations", "--limit", "5", "--sort", "age")["allocations"]))
+
+    def test_events_of_several_pages_are_put_together(self):
+        self.daemon()
+        simulator = self.simulator_at("leak", "step 5")
+        newest = None
+
+        def is_complete() -> bool:  # the daemon follows events within moments
+            nonlocal newest
+            before, newest = newest, ttmem.events().next_sequence
+            return newest > 8 and before == newest
+
+        wait_until(is_complete, "events")
+        with mock.patch.object(ttmem._client, "_PAGE", 2):
+            self.assert_same(ttmem.events, "events", "--limit", "0")
+            self.assert_same(lambda: ttmem.events(pid=simulator.pid, kind="dram"), "events", "--limit", "0", "--pid", str(simulator.pid), "--kind", "dram")
+            for limit in (1, 2, 3, 5):
+                self.assert_same(lambda: ttmem.events(limit=limit), "events", "--limit", str(limit))
+                self.assertEqual([each.sequence for each in ttmem.events(since=2, limit=limit).events], list(range(2, 2 + limit)))
+
+    def test_counts_and_reasons_of_pages_of_events_are_added(self):
+        def page(sequences: list[int], missed: int, hidden: int, *reasons: tuple[int, str, int]) -> ttmem.View:
+            return ttmem.View({"exact": not reasons, "inexact": [{"pid": pid, "code": code, "count": count} for pid, code, count in reasons],
+                               "next_sequence": sequences[-1] + 1, "missed": missed, "hidden_events": hidden,
+                               "events": [{"sequence": each} for each in sequences]})
+
+        pages = [page([1, 2], 3, 0), page([5, 6], 2, 4, (0, "events_hidden", 4), (7, "events_lost", 1)),
+                 page([9], 0, 1, (0, "events_hidden", 1), (8, "events_lost", 2))]
+        with mock.patch.object(ttmem._client, "_PAGE", 2), mock.patch.object(ttmem.Client, "ask", side_effect=pages):
+            view = ttmem.Client().events()
+        self.assertEqual(([each.sequence for each in view.events], view.next_sequence, view.missed, view.hidden_events, view.exact),
+                         ([1, 2, 5, 6, 9], 10, 5, 5, False))
+        self.assertEqual([(each.pid, each.code, each.count) for each in view.inexact],
+                         [(0, "events_hidden", 5), (7, "events_lost", 1), (8, "events_lost", 2)])
 
 
 class Cards(Package):
