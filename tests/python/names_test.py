@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every public name is documented, and its code runs in one of the calls below."""
 
+import inspect
 import os
 import re
 import textwrap
@@ -160,6 +161,24 @@ class Names(TestCase):
                          *re.findall(r"`[^`]+`", re.sub(r"^```.*?^```$", "", text, flags=re.DOTALL | re.MULTILINE))])
         names = module_names() | set(RETURNED) | {member for each in members().values() for member in each}
         self.assertEqual(sorted(name for name in names if not re.search(rf"\b{name}\b", code)), [])
+
+    def test_every_parameter_is_documented(self):
+        text = read_file("docs", "PYTHON.md")
+        code = [*re.findall(r"^```python$.*?^```$", text, re.DOTALL | re.MULTILINE),
+                *re.findall(r"`[^`]+`", re.sub(r"^```.*?^```$", "", text, flags=re.DOTALL | re.MULTILINE))]
+        named = {name: getattr(ttmem, name) for name in ttmem.__all__} | public_classes()
+        calls = {name: one for name, one in named.items() if not isinstance(one, type)}
+        for name in ("Client", "track"):
+            calls[name] = named[name]
+        for name in ("track", "DeviceMemory"):
+            calls |= {each: getattr(named[name], each) for each in members()[name] if callable(getattr(named[name], each, None))}
+        missing = []
+        for name, call in calls.items():
+            arguments = " ".join(found for each in code for found in re.findall(rf"\b{name}\(((?:[^()]|\([^()]*\))*)\)", each))
+            missing += [f"{name}({parameter.name})" for parameter in inspect.signature(call).parameters.values()
+                        if parameter.kind not in (parameter.VAR_KEYWORD, parameter.VAR_POSITIONAL)
+                        and parameter.name != "self" and not re.search(rf"\b{parameter.name}\b", arguments)]
+        self.assertEqual(missing, [])
 
     def test_every_public_name_is_called(self):
         self.daemon()
