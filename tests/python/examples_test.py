@@ -7,9 +7,10 @@ import re
 import subprocess
 import sys
 import tempfile
+import textwrap
 
 from harness.programs import TTMEM, read_file
-from harness.python_package import EXAMPLES, run_script, script_environment
+from harness.python_package import EXAMPLES, script_environment
 from harness.test_case import TestCase, main
 from harness.waiting import TIMEOUT
 
@@ -24,6 +25,32 @@ def step():
 step()
 """
 
+# What recipes show: a regular expression of their whole output.
+SHOWN = [
+    r"\d+ \S+ python3 0 1\.0 MiB\n",
+    r"decoder\.0 1\.0 MiB 1\n",
+    r"decoder\.0 1\.0 MiB 1\n",
+    r"KIND +BEFORE +NOW +GROWN +NAME\ndram +1\.0 MiB +2\.0 MiB +1\.0 MiB +decoder\.0\n",
+    r"1 fits\n32 fits\n1024 does not fit\n((device|mesh) 0 too big short by .* MiB in each bank\n)+",
+    r"too big dram .* GiB None\nCard: dram of device 0 at that moment, process \d+\n(.*\n)*  What would have made it fit\n(.*\n)+",
+    r"ERROR:root:device memory: too big of dram, .* GiB short in each bank\n",
+    r"decoder\.0 \d+\n",
+    r"(device 0: 0%\n)+device 0: 92%\n",
+    r"kind +name +\ndram +decoder\.0 +\d+\nName: used, dtype: int64\n",
+]
+
+# What happens meanwhile.
+MEANWHILE = {
+    9: """
+        import builtins, threading
+        is_shown, show = threading.Event(), print
+        def print(*values):
+            show(*values)
+            is_shown.set()
+        threading.Thread(target=lambda: is_shown.wait() and kept.append(device.allocate(11 << 30)), daemon=True).start()
+    """
+}
+
 
 def recipes() -> list[tuple[str, str]]:
     """Title and code of each."""
@@ -32,12 +59,16 @@ def recipes() -> list[tuple[str, str]]:
 
 
 class Cookbook(TestCase):
-    def test_ten_recipes_run(self):
+    def test_ten_recipes_run_and_show_what_they_promise(self):
         self.daemon()
         self.assertEqual([title.split(".")[0] for title, _ in recipes()], [str(number) for number in range(1, 11)])
-        for title, code in recipes():
+        for number, (title, code) in enumerate(recipes(), 1):
             with self.subTest(title=title):
-                run_script(BEGIN + code, self.directory.path, observed=True)
+                done = subprocess.run([sys.executable, "-c", BEGIN + textwrap.dedent(MEANWHILE.get(number, "")) + code], stdout=subprocess.PIPE,
+                                      stderr=subprocess.STDOUT, text=True, timeout=TIMEOUT,
+                                      env=script_environment(self.directory.path, observed=True))
+                self.assertEqual(done.returncode, 0, done.stdout)
+                self.assertRegex(done.stdout, rf"\A(?:{SHOWN[number - 1]})\Z")
 
 
 class Examples(TestCase):
