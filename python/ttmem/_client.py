@@ -246,7 +246,7 @@ class Client:
             yield from self._stream(interval, timeout)
         except NoDaemon as sockets:
             if self._daemon.is_fixed:
-                raise TtmemNotRunning(f"no daemon answers at {sockets}") from None
+                raise TtmemNotRunning(f"no daemon answers at {sockets}; start it with 'systemctl start ttmemd'") from None
             yield from self._poll(interval)
 
     def _stream(self, interval: float, timeout: float) -> Iterator[View]:
@@ -275,7 +275,7 @@ class Client:
             for event, data in self._daemon.stream("/v1/events?" + urlencode({"stream": "true", **texts}), timeout):
                 yield Document(data if event == "event" else {event: data})
         except NoDaemon as sockets:
-            raise TtmemNotRunning(f"events need the daemon, and none answers at {sockets}") from None
+            raise TtmemNotRunning(f"events need the daemon, and none answers at {sockets}; start it with 'systemctl start ttmemd'") from None
 
     # This process.
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from . import _tables
+from ._errors import TtmemNotSupported
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -135,7 +136,10 @@ class Rows(Sequence["Any"]):
 
     def to_pandas(self) -> Any:
         """A DataFrame with one row per element. Objects inside become columns such as `memory.dram.used`."""
-        import pandas  # type: ignore[import]
+        try:
+            import pandas  # type: ignore[import]
+        except ImportError:
+            raise TtmemNotSupported("to_pandas() needs pandas: install python3-pandas, or the package with 'pip install ttmem[pandas]'") from None
 
         return pandas.DataFrame([flatten(row) if isinstance(row, Mapping) else {"value": row} for row in self._rows])
 

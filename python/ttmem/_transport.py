@@ -4,6 +4,7 @@ Each question has its own connection or process, so threads and forked children 
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 import time
@@ -31,8 +32,8 @@ _ERRORS: dict[int, type[TtmemError]] = {
     401: TtmemNotPermitted,
     403: TtmemNotPermitted,
     404: TtmemNotFound,
-    503: TtmemNotRunning,
 }
+_LONGEST_PATH = 107  # of a Unix socket
 
 
 class NoDaemon(Exception):
@@ -180,7 +181,7 @@ class Daemon:
             except TimeoutError:
                 raise TtmemTimeout(f"{self._url} accepted no connection within {deadline.timeout} s: is the address right?") from None
             except OSError as error:
-                raise self._gone(error) from error
+                raise _without_files(error) or self._gone(error) from error
         paths = [self._socket_path] if self._socket_path else [f"{each}/api.sock" for each in runtime_directories()]
         for path in paths:
             try:
@@ -193,13 +194,24 @@ class Daemon:
                 ) from None
             except PermissionError:
                 raise TtmemNotPermitted(f"{path} is closed to this user: ask the administrator for access to it") from None
+            except OSError as error:
+                if len(os.fsencode(path)) > _LONGEST_PATH:
+                    raise TtmemBadRequest(
+                        f"{path}: the path of a socket has at most {_LONGEST_PATH} bytes; give a shorter 'socket' or TTMEM_RUNTIME_DIR"
+                    ) from None
+                raise _without_files(error) or self._gone(error) from error
         raise NoDaemon(", ".join(paths))
 
     def _respond(self, connection: "http.client.HTTPConnection", target: str, headers: Mapping[str, str]) -> "http.client.HTTPResponse":
         all_headers = dict(headers)
         if self._token:
             all_headers["Authorization"] = f"Bearer {self._token}"
-        connection.request("GET", target, headers=all_headers)
+        try:
+            connection.request("GET", target, headers=all_headers)
+        except BrokenPipeError:
+            pass  # it has answered already, and closed: too many connections
+        except ValueError:
+            raise TtmemBadRequest("the token of this client can't be sent: it must be one line of plain characters") from None
         return connection.getresponse()
 
     def get(self, target: str, timeout: float) -> Any:
@@ -219,7 +231,10 @@ class Daemon:
             connection.close()
         if response.status != 200:
             raise _refusal(response.status, body, target)
-        return json.loads(body)
+        try:
+            return _object(json.loads(body))
+        except ValueError:
+            raise self._other(target) from None
 
     def stream(self, target: str, timeout: float) -> Iterator[tuple[str, Any]]:
         """Messages of a stream: their event and document. The daemon sends a comment every 10 s, so a timeout without a whole message or
@@ -247,17 +262,40 @@ class Daemon:
                     event, data = "message", ""
                 elif line.startswith(b":"):
                     deadline.restart()
+        except TtmemError:
+            raise
         except TimeoutError:
-            raise TtmemTimeout(f"the stream of the daemon brought nothing for {timeout} s") from None
+            raise TtmemTimeout(f"the stream of the daemon brought nothing for {timeout} s: 'ttmem self' shows whether it keeps up") from None
+        except ValueError:
+            raise self._other(target) from None
         except (OSError, http.client.HTTPException) as error:
             raise self._gone(error) from error
         finally:
             connection.close()
         raise TtmemNotRunning("the daemon ended the stream: it was stopped, or this reader was too slow; ask again")
 
+    @property
+    def _where(self) -> str:
+        return self._url or self._socket_path or "the socket of the daemon"
+
     def _gone(self, error: Exception) -> TtmemError:
-        where = self._url or self._socket_path or "its socket"
-        return TtmemNotRunning(f"the daemon at {where} broke off ({error}); start it with 'systemctl start ttmemd'")
+        return TtmemNotRunning(f"the daemon at {self._where} broke off ({error}); start it with 'systemctl start ttmemd'")
+
+    def _other(self, target: str) -> TtmemError:
+        return TtmemError(f"what answers {target} at {self._where} is no daemon of ttmem: give its 'socket' or 'url'")
+
+
+def _object(answer: Any) -> Any:
+    """Every answer is a JSON object."""
+    if not isinstance(answer, dict):
+        raise ValueError
+    return answer
+
+
+def _without_files(error: OSError) -> TtmemError | None:
+    if error.errno not in (errno.EMFILE, errno.ENFILE):
+        return None
+    return TtmemError(f"no file is left for a question ({error.strerror}): close files, or raise the limit with 'ulimit -n'")
 
 
 def _refusal(status: int, body: bytes, target: str) -> TtmemError:
@@ -299,10 +337,12 @@ class Program:
         except subprocess.TimeoutExpired:
             raise TtmemTimeout(f"'ttmem {' '.join(arguments)}' took longer than {timeout} s") from None
         except OSError as error:
+            if (missing := _without_files(error)) is not None:
+                raise missing from error
             raise TtmemNotRunning(f"{path} can't be run: {error.strerror}; set TTMEM_PROGRAM to the path of 'ttmem'") from error
         if done.returncode in answers:
             try:
-                return json.loads(done.stdout)
+                return _object(json.loads(done.stdout))
             except ValueError:
                 raise TtmemError(f"{path} printed no JSON: set TTMEM_PROGRAM to the path of 'ttmem'") from None
         text = done.stderr.decode(errors="replace").strip().removeprefix("ttmem: ") or f"it ended with {done.returncode}"

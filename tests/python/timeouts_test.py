@@ -128,6 +128,24 @@ class Daemons(TimeoutCase):
                 client.status()
 
 
+class Others(TimeoutCase):
+    def test_what_answers_and_is_no_daemon(self):
+        for body in (b"<html>", b"[1]", b"\xff", b""):
+            head = OK + b"Content-Length: %d\r\n\r\n" % len(body)
+            for over in ("unix", "tcp"):
+                with self.answering(over, head + body) as client, self.assertRaisesRegex(
+                        ttmem.TtmemError, "what answers /v1/status at .* is no daemon of ttmem: give its 'socket' or 'url'"):
+                    ttmem.Client(url=client._daemon._url, timeout=30).status()
+        for message in (b"event: view\ndata: {\n\n", b"event: \xff\n\n"):
+            with self.answering("unix", STREAM + message), self.assertRaisesRegex(ttmem.TtmemError, "what answers /v1/stream.* is no daemon"):
+                next(ttmem.watch())
+
+    def test_a_token_that_can_not_be_sent(self):
+        for token in ("a\nb", "\u20ac"):
+            with self.listening("tcp") as (_, client), self.assertRaisesRegex(ttmem.TtmemBadRequest, "the token of this client can't be sent"):
+                ttmem.Client(url=client._daemon._url, token=token).status()
+
+
 class Programs(TimeoutCase):
     def test_one_that_hangs_with_a_child_that_keeps_its_output_open(self):
         program = os.path.join(self.directory.path, "ttmem")

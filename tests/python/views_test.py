@@ -7,15 +7,19 @@ import html
 import json
 import os
 import pickle
+import resource
+import socket
 import subprocess
+import sys
 import threading
 import unittest
 from unittest import mock
 
-import harness.python_package  # makes the package importable
+from harness.python_package import script_environment  # makes the package importable
 from harness.programs import SIMULATOR
 from harness.test_case import TestCase, main
-from harness.waiting import wait_until
+from harness.users import STRANGER, as_user, needs_other_users
+from harness.waiting import TIMEOUT, wait_until
 
 import ttmem
 
@@ -420,6 +424,69 @@ class Errors(Package):
         self.assertRaises(ttmem.TtmemNotFound, ttmem.map, 99)
         self.assertRaises(ttmem.TtmemNotSupported, ttmem.ask, "unheard-of")
         self.assertTrue(issubclass(ttmem.TtmemNotPermitted, PermissionError))
+
+    def test_a_stream_that_is_refused_says_why(self):
+        self.daemon()
+        with self.assertRaisesRegex(ttmem.TtmemBadRequest, "ram"):
+            next(ttmem.follow_events(kind="ram"))
+
+    def test_a_daemon_that_is_not_there_for_streams(self):
+        client = ttmem.Client(socket=os.path.join(self.directory.path, "api.sock"))
+        for stream in (client.watch(), client.follow_events(), ttmem.follow_events()):
+            with self.assertRaisesRegex(ttmem.TtmemNotRunning, "start it with 'systemctl start ttmemd'"):
+                next(stream)
+
+    def test_a_daemon_with_too_many_connections_is_running(self):
+        self.daemon()
+        path = os.path.join(self.directory.path, "api.sock")
+        with contextlib.ExitStack() as stack:
+            for _ in range(64):  # those of one user
+                stack.enter_context(socket.socket(socket.AF_UNIX)).connect(path)
+            for call in (ttmem.status, lambda: next(ttmem.watch()), lambda: next(ttmem.follow_events())):
+                with self.assertRaisesRegex(ttmem.TtmemError, "too many connections, try again") as raised:
+                    call()
+                self.assertIs(type(raised.exception), ttmem.TtmemError)
+
+    @needs_other_users
+    def test_a_socket_that_is_closed_to_this_user(self):
+        self.daemon()
+        os.chmod(os.path.join(self.directory.path, "api.sock"), 0o600)
+        os.chmod(self.directory.path, 0o755)
+        script = "import ttmem\ntry: ttmem.status()\nexcept ttmem.TtmemNotPermitted as error: print(error)"
+        done = subprocess.run(as_user(STRANGER, sys.executable, "-c", script), capture_output=True, text=True, timeout=TIMEOUT,
+                              env=script_environment(self.directory.path))
+        self.assertEqual((done.stdout, done.stderr),
+                         (f"{self.directory.path}/api.sock is closed to this user: ask the administrator for access to it\n", ""))
+
+    def test_sockets_that_can_not_be(self):
+        long = os.path.join("/tmp", "x" * 120)
+        with self.assertRaisesRegex(ttmem.TtmemBadRequest, "x/api.sock: the path of a socket has at most 107 bytes; give a shorter"):
+            with mock.patch.dict(os.environ, TTMEM_RUNTIME_DIR=long):
+                ttmem.status()
+        with self.assertRaisesRegex(ttmem.TtmemBadRequest, "the path of a socket has at most"):
+            ttmem.Client(socket=long).status()
+        loop = os.path.join(self.directory.path, "loop")
+        os.symlink(loop, loop)
+        with self.assertRaisesRegex(ttmem.TtmemNotRunning, "broke off .*symbolic links"):
+            ttmem.Client(socket=loop).status()
+
+    def test_a_process_without_a_file_left(self):
+        ttmem.status()  # what it imports is there
+        limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+        self.addCleanup(resource.setrlimit, resource.RLIMIT_NOFILE, limits)
+        used = len(os.listdir("/proc/self/fd")) - 1
+        for free in (0, 1, 2):
+            resource.setrlimit(resource.RLIMIT_NOFILE, (used + free, limits[1]))
+            with self.assertRaisesRegex(ttmem.TtmemError, r"no file is left for a question \(Too many open files\): close files, or raise") as raised:
+                ttmem.Client().status()
+            self.assertIs(type(raised.exception), ttmem.TtmemError)
+        with self.assertRaisesRegex(ttmem.TtmemError, "no file is left"):
+            resource.setrlimit(resource.RLIMIT_NOFILE, (used, limits[1]))
+            ttmem.Client(url="http://127.0.0.1:1").status()
+
+    def test_frames_without_pandas(self):
+        with mock.patch.dict(sys.modules, pandas=None), self.assertRaisesRegex(ttmem.TtmemNotSupported, "install python3-pandas"):
+            ttmem.Rows([{"a": 1}]).to_pandas()
 
     def test_a_program_that_is_too_old_is_named(self):
         with self.assertRaisesRegex(ttmem.TtmemNotSupported, "is older than this call"):
