@@ -37,6 +37,28 @@ def observer_budget_rows(ns, start):
     return rows
 
 
+# Before the client counted peaks that can start again.
+INSTRUCTIONS_BEFORE = {"native": 153.0, "keyed": 348.5}
+
+
+def instruction_rows(instructions):
+    for way, name in (("native", "native event, instructions"), ("keyed", "address-keyed event, instructions")):
+        if way in instructions:
+            budget = INSTRUCTIONS_BEFORE[way] + 5
+            yield name, f"{instructions[way]:.1f}", f"<= {budget:.1f}", instructions[way] <= budget
+
+
+def python_rows(python):
+    """What the Python package costs inside a process."""
+    for way in ("reporting", "observed"):
+        for key, name, budget in (("scope_us", "Python, a known scope", 3), ("memory_allocated_us", "Python, own bytes", 5)):
+            value = python.get(way, {}).get(key)
+            if value is not None:
+                yield f"{name}, {way}", f"{value:.2f} us", f"<= {budget} us", value <= budget
+    if "import_ms" in python:
+        yield "Python, import", f"{python['import_ms']:.1f} ms", "<= 20 ms", python["import_ms"] <= 20
+
+
 def budget_rows(ns, instructions):
     """(what, figure, budget, met): a row whose parts were not measured in this run is left out."""
     send, floor, nothing = ns.get("socket_send"), ns.get("floor_of_an_event"), ns.get("off_nothing")
@@ -87,13 +109,16 @@ def main():
     classic = json.loads(file.read_text()) if file.exists() else {}
     file = folder / "observer_start.json"
     start = json.loads(file.read_text()) if file.exists() else {}
-    rows = budget_rows(ns, instructions) + observer_budget_rows(ns, start)
+    file = folder / "python.json"
+    python = json.loads(file.read_text()) if file.exists() else {}
+    rows = [*budget_rows(ns, instructions), *instruction_rows(instructions), *observer_budget_rows(ns, start), *python_rows(python)]
     output.write_text(json.dumps({
         "median_ns": ns,
         "instructions_per_event": instructions,
         "observer_start": start,
         "daemon": daemon,
         "classic_wire": classic,
+        "python": python,
         "budgets": [dict(zip(("what", "figure", "budget", "met"), row)) for row in rows],
     }, indent=1) + "\n")
 
