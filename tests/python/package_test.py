@@ -143,6 +143,12 @@ class Packages(unittest.TestCase):
                  "ssl", "subprocess", "tempfile", "typing", "urllib.parse"}
         self.assertEqual(loaded & large, set())
 
+    def test_importing_it_needs_no_daemon_program_or_library(self):
+        for tracking in ("0", "1"):
+            text = output_of(sys.executable, "-c", "import ttmem\ntry: ttmem.status()\nexcept ttmem.TtmemNotRunning as error: print(error)",
+                             PYTHONPATH=self.installed, PATH="/nonexistent", TTMEM_RUNTIME_DIR="/nonexistent", TT_ALLOC_TRACKING_ENABLED=tracking)
+            self.assertRegex(text, "^no daemon answers at /nonexistent, and the program 'ttmem' is not in PATH: install the package ttmem, or start")
+
 
 if __name__ == "__main__":
     unittest.main(verbosity=2)

@@ -142,6 +142,19 @@ class Scopes(Process):
             answer([segments(), ttmem.is_reporting(), t.was_tracked])
         """, [0, False, False])
 
+    def test_no_call_about_this_process_makes_a_segment(self):
+        self.both("""
+            names = [name for name in ttmem.__all__ if "memory_" in name and name != "_dump_snapshot"] + ["is_reporting"]
+            calls = {name: getattr(ttmem, name) for name in names} | {"tag": lambda: ttmem.tag(4096, "a"), "mark": lambda: ttmem.mark("b"), "verify": lambda: ttmem.verify(0),
+                     "pjrt_stats": ttmem.pjrt_stats, "own_process": ttmem.default_client.own_process, "_snapshot": ttmem._snapshot}
+            found = {}
+            for name, call in calls.items():
+                try: call()
+                except ttmem.TtmemError: pass
+                if segments() or ttmem.is_reporting(): found[name] = segments()
+            answer([found, len(calls) > 15, "reset_peak_memory_stats" in calls])
+        """, [{}, True, True])
+
     def test_many_scopes_inside_each_other_are_left_in_order(self):
         self.both("""
             import contextlib
