@@ -32,22 +32,32 @@ KeyedDevice* device_entry(State& state, int32_t id) {
     return nullptr;
 }
 
+// The set of a device number; 0 before its first report. This is on the hot path: each word is read once.
+ttmem_set known_set(const State& state, int32_t id) {
+    for (uint32_t i = 0; i < segment::kMaxDevices; ++i) {
+        const KeyedDevice& device =
+            state.keyed_devices[(static_cast<uint32_t>(id) + i) % segment::kMaxDevices];
+        const ttmem_set set = device.set.load(std::memory_order_acquire);
+        if (set == 0 || device.id == id) {
+            return set;
+        }
+    }
+    return 0;
+}
+
 constexpr uint8_t index_of(ttmem_set set) { return static_cast<uint8_t>(set); }
 
 // The set of a device number, opened at its first report; 0 where there is no room (counted).
 ttmem_set set_of(State& state, Recorder& recorder, int32_t id) {
+    if (const ttmem_set set = known_set(state, id); set != 0) {
+        return set;
+    }
     if (id < 0) {
         count(state, Inexact::unknown_device);
         return 0;
     }
-    KeyedDevice* device = device_entry(state, id);
-    if (device != nullptr) {
-        if (const ttmem_set set = device->set.load(std::memory_order_acquire); set != 0) {
-            return set;
-        }
-    }
     Lock lock(state.keyed_lock);
-    device = device_entry(state, id);
+    KeyedDevice* device = device_entry(state, id);
     if (device == nullptr) {
         count(state, Inexact::devices_full);
         return 0;
@@ -163,8 +173,7 @@ void report_end(int32_t device_id, KeyedClass of, uint64_t address, uint64_t siz
         return;
     }
     State& state = call.state();
-    const KeyedDevice* device = device_entry(state, device_id);
-    const ttmem_set set = device == nullptr ? 0 : device->set.load(std::memory_order_acquire);
+    const ttmem_set set = known_set(state, device_id);
     if (set == 0 || !free_newest(state, call.recorder(), {index_of(set), of, address, size})) {
         count_unknown_free(state, &device_id, address);
     }
