@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import gc
 import json
+import os
 from typing import TYPE_CHECKING, Any, Callable, Generator
 
 import pytest
@@ -65,6 +66,10 @@ def pytest_configure(config: pytest.Config) -> None:
         "device_headroom(bytes): fail if L1 has less headroom than this between circular buffers and buffers on any core at the end",
     ):
         config.addinivalue_line("markers", text)
+    for option in ("ttmem_report", "ttmem_html"):
+        path = getattr(config.option, option)
+        if path and (os.path.isdir(path) or not os.access(os.path.dirname(path) or ".", os.W_OK)):
+            raise pytest.UsageError(f"--{option.replace('_', '-')} {path}: must be a file in a folder that can be written")
     config.pluginmanager.register(Plugin(config), "ttmem-session")
 
 

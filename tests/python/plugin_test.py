@@ -209,6 +209,14 @@ class Untracked(PluginCase):
         code, output = self.pytest("def test_a(device): pass", "--ttmem-fail-on-leak")
         self.assertNotIn("nothing was tracked", output)
 
+    def test_a_report_that_can_not_be_written_is_refused_before_the_tests(self):
+        for option in ("--ttmem-report", "--ttmem-html"):
+            for path in ("missing/report", "."):
+                code, output = self.pytest("def test_a(): pass", option, path)
+                self.assertEqual(code, 4, output)
+                self.assertIn(f"{option} {path}: must be a file in a folder that can be written", output)
+                self.assertNotIn("INTERNALERROR", output)
+
     def test_without_options_and_markers_nothing_is_measured(self):
         code, output = self.pytest("def test_a(): pass", TTMEM_PROGRAM="/nonexistent", TTMEM_RUNTIME_DIR=NO_RUNTIME_DIRECTORY)
         self.assertEqual(code, 0, output)
