@@ -201,6 +201,7 @@ class Names(TestCase):
 
     def test_the_version_is_that_of_the_programs(self):
         self.assertEqual(self.output_of("--version").split()[1], ttmem.__version__)
+        self.assertIn("`ttmem.__version__`", read_file("docs", "PYTHON.md"))
 
 
 if __name__ == "__main__":

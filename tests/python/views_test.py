@@ -504,6 +504,8 @@ class Errors(Package):
             ttmem.Client(url=url).allocations()
         with self.assertRaises(ttmem.TtmemNotPermitted):
             ttmem.Client(url=url, token="wrong").allocations()
+        with self.assertRaisesRegex(ttmem.TtmemNotPermitted, "token"):
+            next(ttmem.Client(url=url).follow_events())
         self.assertGreater(ttmem.Client(url=url, token="secret-of-this-test").allocations().total, 0)
         self.assertRaises(ttmem.TtmemBadRequest, ttmem.Client(url="ftp://x").status)
 
