@@ -149,6 +149,10 @@ void ttmem_close_set(ttmem_set set);
 /* Frees everything in the set, which stays open: bulk free. */
 void ttmem_clear_set(ttmem_set set);
 
+/* The caller reports nothing more, although the process goes on: its figures are inexact from now on. Closes no set,
+ * and has no effect unless the process has a segment. */
+void ttmem_stop_reporting(void);
+
 /* ---- allocations ------------------------------------------------------------------------------------------------- */
 
 /*

@@ -46,9 +46,12 @@ void stop(State& state, std::string_view reason) noexcept {
     if (state.is_stopped.exchange(true)) {
         return;
     }
-    const std::lock_guard lock(state.mutex);
-    for (const auto& [device, open] : state.sets) {
-        ttmem_close_set(open.set);
+    {
+        const std::lock_guard lock(state.mutex);
+        ttmem_stop_reporting();
+        for (const auto& [device, open] : state.sets) {
+            ttmem_close_set(open.set);
+        }
     }
     const std::string_view line = reason.substr(0, std::min<size_t>(reason.find('\n'), 200));
     std::fprintf(stderr, "ttmem: tt-metal's memory is no longer reported: %.*s\n",

@@ -201,6 +201,7 @@ bool concerns_addresses(Reason reason) {
         case Reason::ambiguous_free:
         case Reason::no_host_memory:
         case Reason::unknown_device:
+        case Reason::stopped:
         case Reason::negative_pool:
         case Reason::event_in_flight:
         case Reason::counters_differ:

@@ -33,6 +33,7 @@ enum class Reason : uint8_t {
     scope_too_deep,
     no_host_memory,
     unknown_device,
+    stopped,
     // Found by the reader of a segment.
     settling,
     reserved_unknown,
@@ -96,6 +97,7 @@ constexpr auto enum_names(Reason /*of*/) {
         "scope_too_deep",
         "no_host_memory",
         "unknown_device",
+        "stopped",
         "settling",
         "reserved_unknown",
         "negative_pool",
@@ -138,7 +140,7 @@ constexpr auto enum_names(Reason /*of*/) {
 using base::name_of;
 
 constexpr Reason reason_of(segment::Inexact counter) { return static_cast<Reason>(counter); }
-static_assert(reason_of(segment::Inexact::unknown_device) == Reason::unknown_device);
+static_assert(reason_of(segment::Inexact::stopped) == Reason::stopped);
 static_assert(static_cast<uint32_t>(Reason::settling) == segment::kInexactCounters);
 
 struct Inexactness {

@@ -45,6 +45,7 @@ void call_everything() {
     ttmem_describe_mesh(1, 1, 1);
     ttmem_clear_set(1);
     ttmem_close_set(1);
+    ttmem_stop_reporting();
     EXPECT_EQ(ttmem_is_reporting(), 0);
     AllocationClient::report_allocation(0, 1, 0, 2);
     AllocationClient::report_deallocation(0, 2);

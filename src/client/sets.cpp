@@ -292,3 +292,13 @@ extern "C" void ttmem_describe_mesh(ttmem_set set, uint32_t rows, uint32_t colum
     region<SetSlot>(state, RegionId::sets)[index].word[ttmem::segment::kShapeWord].store(
         ttmem::segment::shape_word(rows, columns), std::memory_order_release);
 }
+
+extern "C" void ttmem_stop_reporting(void) {
+    if (is_off() || ttmem_is_reporting() == 0) {
+        return;
+    }
+    const ApiCall call;
+    if (call) {
+        ttmem::client::count(call.state(), ttmem::segment::Inexact::stopped);
+    }
+}

@@ -230,6 +230,14 @@ TRACKED_TEST(CloseSet, AHandleOfItIsFreedAlready) {
     EXPECT_THAT(differences(reader, {}), IsEmpty());
 }
 
+TRACKED_TEST(StopReporting, MakesTheFiguresInexactWhereThereAreSome) {
+    ttmem_stop_reporting();
+    EXPECT_EQ(ttmem_is_reporting(), 0);
+    make_set();
+    ttmem_stop_reporting();
+    EXPECT_EQ(own_reader().inexact(Inexact::stopped), 1u);
+}
+
 TRACKED_TEST(Set, OpeningAndClosingAreEventsInTheRing) {
     const ttmem_set set = make_set();
     ttmem_close_set(set);

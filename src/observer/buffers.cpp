@@ -34,6 +34,13 @@ void Buffers::forget_set(ttmem_set set) {
     }
 }
 
+void Buffers::forget_all() {
+    for (Shard& shard : shards_) {
+        const std::lock_guard lock(shard.mutex);
+        shard.records.clear();
+    }
+}
+
 void Buffers::free_all_of(const void* allocator) {
     for (Shard& shard : shards_) {
         const std::lock_guard lock(shard.mutex);

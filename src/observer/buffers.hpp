@@ -30,6 +30,7 @@ public:
 
     // The set was closed, which removed its records already.
     void forget_set(ttmem_set set);
+    void forget_all();
 
     // Frees everything from this allocator.
     void free_all_of(const void* allocator);

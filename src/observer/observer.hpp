@@ -50,7 +50,10 @@ public:
     void trace_refused(const metal::IDevice* mesh, const char* text);
 
     const Metal metal;
-    Sets sets{metal};
+    Sets sets{metal, [this] {
+                  buffers.forget_all();
+                  programs.forget_all();
+              }};
     Buffers buffers;
     ObservedPrograms programs{metal};
 

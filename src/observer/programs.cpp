@@ -193,4 +193,9 @@ void ObservedPrograms::forget_device(const metal::IDevice* device) {
     }
 }
 
+void ObservedPrograms::forget_all() {
+    const std::lock_guard lock(mutex_);
+    programs_.clear();
+}
+
 }  // namespace ttmem::observer

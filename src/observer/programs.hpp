@@ -63,6 +63,7 @@ public:
 
     // The device was closed, which removed its records already.
     void forget_device(const metal::IDevice* device);
+    void forget_all();
 
 private:
     struct ChipRecords {

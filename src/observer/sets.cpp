@@ -177,6 +177,7 @@ void Sets::find_other_reporter() {
 void Sets::disable(const char* why) {
     const std::unique_lock lock(mutex_);
     if (!is_disabled_) {
+        ttmem_stop_reporting();
         close_all();
         notice(why);
     }
@@ -189,6 +190,7 @@ void Sets::close_all() {
         ttmem_close_set(open.set.set);
     }
     sets_.clear();
+    forget_();
 }
 
 bool Sets::is_disabled() const {

@@ -7,9 +7,11 @@
 #include <ttmem/ttmem.h>
 
 #include <array>
+#include <functional>
 #include <optional>
 #include <shared_mutex>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "observer/metal.hpp"
@@ -24,7 +26,8 @@ struct ObservedSet {
 
 class Sets {
 public:
-    explicit Sets(const Metal& metal) : metal_(metal) {}
+    // `forget` removes what is kept of records in sets that are closed all at once.
+    Sets(const Metal& metal, std::function<void()> forget) : metal_(metal), forget_(std::move(forget)) {}
 
     // Empty if nothing is to be recorded. Calls the device, which must be open.
     std::optional<ObservedSet> of(const metal::IDevice* device);
@@ -46,7 +49,7 @@ public:
     // Stays inactive, without a message, if the process has another reporter: it is tracked then.
     void find_other_reporter();
 
-    // Stops recording and removes all records.
+    // Stops recording and removes all records. The figures of a process that has a segment are inexact from then on.
     void disable(const char* why);
     bool is_disabled() const;
 
@@ -57,8 +60,10 @@ private:
     ttmem_device register_chip(const metal::IDevice* chip) const;
     uint64_t asic_id_of(const metal::IDevice* chip) const;
 
-    const Metal& metal_;
     void change_state();
+
+    const Metal& metal_;
+    const std::function<void()> forget_;
 
     mutable std::shared_mutex mutex_;
     uint64_t state_ = next_state();

@@ -134,8 +134,9 @@ enum class Inexact : uint8_t {
     scope_too_deep = 14,
     no_host_memory = 15,
     unknown_device = 16,
+    stopped = 17,
 };
-constexpr uint32_t kInexactCounters = 17;
+constexpr uint32_t kInexactCounters = 18;
 constexpr uint32_t kInexactCounterPlaces = 32;
 
 constexpr const char* reason(Inexact what) {
@@ -157,6 +158,7 @@ constexpr const char* reason(Inexact what) {
         "scopes nested too deep: inner names not recorded",
         "no memory for the ledger: allocations not recorded",
         "report of an unknown device: not recorded on it",
+        "its reporter stopped: later events not recorded",
     };
     return kReasons[static_cast<uint32_t>(what)];
 }

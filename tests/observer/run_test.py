@@ -105,6 +105,17 @@ class Assertions(unittest.TestCase):
             self.assertEqual(report["missing_facts"], missing)
             self.assertEqual("This tt-metal does not give: " + ", ".join(missing) in done.stderr, bool(missing), done.stderr)
 
+    def test_a_runtime_that_turns_out_to_differ_leaves_inexact_figures_and_fails_the_checks(self):
+        for mutation in ("device_moved", "size_moved", "kind_moved", "other_device", "takes_more", "impl_device"):
+            with self.subTest(mutation), tempfile.NamedTemporaryFile() as truth:
+                done, report = report_of("--fail-on-leak", "--fail-on-failure", "--", "sh", "-c", 'exec "$@" </dev/null', "sh",
+                                         os.path.join(TEST_BIN, "observer_release"),
+                                         os.path.join(TEST_BIN, f"libobserver_release_{mutation}.so"), "--truth", truth.name)
+                self.assertEqual(done.returncode, 97, done.stderr)
+                self.assertNotRegex(done.stderr, "figures exact")
+                self.assertEqual([one["code"] for one in report["inexact"]], ["stopped"])
+                self.assertFalse(report["exact"])
+
     def test_a_device_has_the_number_that_the_daemon_gave_it(self):
         with tempfile.TemporaryDirectory() as directory:
             environment = {"TTMEM_RUNTIME_DIR": directory}

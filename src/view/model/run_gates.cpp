@@ -25,6 +25,23 @@ GateResult result_of(std::string name, const std::vector<std::string>& problems,
             problems.empty() ? passed : fmt::format("{}", fmt::join(problems, "; "))};
 }
 
+// Whether all events of a process from some moment on, or the whole process, may be missing.
+bool may_hide_events(census::Reason reason) {
+    using census::Reason;
+    return reason == Reason::stopped || reason == Reason::segment_skipped ||
+           reason == Reason::too_many_segments || reason == Reason::too_many_processes;
+}
+
+void add_undecided(const RunView& view, std::vector<std::string>& problems) {
+    for (const census::Inexactness& one : view.figures.inexact) {
+        if (may_hide_events(one.reason)) {
+            problems.push_back(one.pid == 0
+                                   ? fmt::format("undecided: {}", text_of(one))
+                                   : fmt::format("undecided in process {}: {}", one.pid, text_of(one)));
+        }
+    }
+}
+
 GateResult check_leaks(const RunView& view) {
     std::vector<std::string> problems;
     for (const Leftover& left : view.left) {
@@ -33,6 +50,7 @@ GateResult check_leaks(const RunView& view) {
                                            text_of(left.used), name_of(left.kind)));
         }
     }
+    add_undecided(view, problems);
     return result_of("fail-on-leak", problems, "nothing was left");
 }
 
@@ -51,6 +69,7 @@ GateResult check_failures(const RunView& view) {
                 counts.pid));
         }
     }
+    add_undecided(view, problems);
     return result_of("fail-on-failure", problems, "no allocation failed");
 }
 

@@ -118,6 +118,19 @@ TEST(RunGates, FailedAllocationsAndClashesAreFailuresAndUnknownFreesAreNot) {
               "2 failed allocations in process 7; 1 clash of circular buffers in process 7");
 }
 
+TEST(RunGates, LeaksAndFailuresAreUndecidedWhereTheReporterStopped) {
+    RunGates gates;
+    gates.fail_on_leak = gates.fail_on_failure = true;
+    RunView view = run_with_peak(1, 1);
+    view.figures.inexact = {{7, census::Reason::name_cut, 1}};
+    EXPECT_TRUE(check_gates(view, gates).at(0).passed && check_gates(view, gates).at(1).passed);
+    view.figures.inexact = {{7, census::Reason::stopped, 1}};
+    for (const GateResult& gate : check_gates(view, gates)) {
+        EXPECT_FALSE(gate.passed);
+        EXPECT_EQ(gate.text, "undecided in process 7: its reporter stopped: later events not recorded");
+    }
+}
+
 TEST(RunGates, ReportsEscapeWhatTheirFormatsMean) {
     RunView view = run_with_peak(1 << 20, 1);
     view.gates = {{"a", true, "fine"}, {"b<\"&", false, "x|y <z> \x01"}};
