@@ -59,6 +59,12 @@ def python_rows(python):
         yield "Python, import", f"{python['import_ms']:.1f} ms", "<= 20 ms", python["import_ms"] <= 20
 
 
+def integration_rows(integration):
+    """An event of a tt-metal that reports by itself."""
+    if "on_ns" in integration:
+        yield "integration, event", f"{integration['on_ns']:.1f} ns", "<= 25 ns", integration["on_ns"] <= 25
+
+
 def budget_rows(ns, instructions):
     """(what, figure, budget, met): a row whose parts were not measured in this run is left out."""
     send, floor, nothing = ns.get("socket_send"), ns.get("floor_of_an_event"), ns.get("off_nothing")
@@ -111,11 +117,15 @@ def main():
     start = json.loads(file.read_text()) if file.exists() else {}
     file = folder / "python.json"
     python = json.loads(file.read_text()) if file.exists() else {}
-    rows = [*budget_rows(ns, instructions), *instruction_rows(instructions), *observer_budget_rows(ns, start), *python_rows(python)]
+    file = folder / "integration.json"
+    integration = json.loads(file.read_text()) if file.exists() else {}
+    rows = [*budget_rows(ns, instructions), *instruction_rows(instructions), *observer_budget_rows(ns, start), *python_rows(python),
+            *integration_rows(integration)]
     output.write_text(json.dumps({
         "median_ns": ns,
         "instructions_per_event": instructions,
         "observer_start": start,
+        "integration": integration,
         "daemon": daemon,
         "classic_wire": classic,
         "python": python,

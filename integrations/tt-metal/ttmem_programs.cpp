@@ -185,8 +185,10 @@ void report_full_trace_region(State& state, const MeshDevice& mesh, uint64_t siz
     failure.requested = size - size_before;
     failure.needed_per_bank =
         round_to((failure.requested + banks - 1) / banks, allocator.get_alignment(BufferType::DRAM));
-    failure.free_per_bank = now.total_free_bytes;
-    failure.largest_free_per_bank = now.largest_free_block_bytes;
+    // The limit is the size of the region as requested. The banks are larger: it is rounded up in each.
+    const uint64_t left = region > size_before ? (region - size_before) / banks : 0;
+    failure.free_per_bank = std::min<uint64_t>(now.total_free_bytes, left);
+    failure.largest_free_per_bank = std::min<uint64_t>(now.largest_free_block_bytes, left);
     ttmem_allocation_failed(&failure);
 }
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""./dev bench sets what the observer, the client and the Python package cost against their budgets."""
+"""./dev bench sets what the observer, the integration, the client and the Python package cost against their budgets."""
 
 import json
 import os
@@ -57,6 +57,10 @@ class Budgets(unittest.TestCase):
         way = {"scope_us": 3.1, "memory_allocated_us": 5.1}
         rows = self.rows_of(python={"reporting": way, "observed": way, "import_ms": 20.1})
         self.assertEqual([met for _, met in rows.values()], [False] * 5)
+
+    def test_the_integration_has_a_budget(self):
+        for on, is_met in ((24, True), (26, False)):
+            self.assertEqual(self.rows_of(integration={"on_ns": on}), {"integration, event": (f"{on}.0 ns", is_met)})
 
     def test_instructions_of_an_event_have_budgets(self):
         names = ("native event, instructions", "address-keyed event, instructions")

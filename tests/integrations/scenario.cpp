@@ -69,9 +69,16 @@ bool run(const char* file) {
         allocation_context() = "program_cache: matmul";
         truth::enter("program_cache: matmul");
         buffers.push_back(Buffer::create(mesh.get(), 4096, 4096, BufferType::DRAM));
+        truth::leave();
+        const Op op("compile");
+        allocation_context() = "program_cache: kernel binaries";
+        truth::enter("program_cache: kernel binaries");
+        buffers.push_back(Buffer::create(mesh.get(), 4096, 4096, BufferType::DRAM));
         allocation_context().clear();
         truth::leave();
     }
+    buffers.push_back(
+        Buffer::create(mesh.get(), 8192, 2048, BufferType::L1, false, {{0, 0}, {1, 0}, {0, 1}}));
     GraphTracker::instance().hooks_allocations = true;
     buffers.push_back(Buffer::create(mesh.get(), 8192, 2048, BufferType::DRAM));
     GraphTracker::instance().hooks_allocations = false;
@@ -82,10 +89,11 @@ bool run(const char* file) {
     }).join();
     pause("buffers");
 
-    buffers.erase(buffers.begin() + 7);  // the planned one
+    buffers.erase(buffers.begin() + 9);  // the planned one
     buffers.erase(buffers.begin() + 1, buffers.begin() + 3);
     is_right = is_right && throws([&] { Buffer::create(mesh.get(), 1u << 29, 2048, BufferType::DRAM); });
     distributed::MeshCommandQueue queue(mesh.get());
+    mesh->set_trace_buffers_size(48'000);  // of other traces
     is_right =
         is_right && throws([&] { distributed::MeshTrace::populate_mesh_buffer(queue, 131'072 * 12 + 12); });
     pause("some freed, two refused");
@@ -106,6 +114,8 @@ bool run(const char* file) {
         Program program;
         program.impl().dataflow_buffers().push_back(std::make_shared<DataflowBufferImpl>(
             DataflowBufferImpl{CoreRangeSet(std::vector{CoreRange{}}), 4096}));
+        program.impl().dataflow_buffers().push_back(std::make_shared<DataflowBufferImpl>(
+            DataflowBufferImpl{CoreRangeSet(std::vector{CoreRange{}}), 2048, true}));
         auto kernel = std::make_shared<Kernel>();
         kernel->scratchpad_binding_handles().push_back({512, 0});
         program.impl().get_kernels(0)[0] = kernel;

@@ -52,12 +52,12 @@ class StandIn:
                 path.parent.mkdir(parents=True, exist_ok=True)
                 path.write_text('#pragma once\n#include "impl/stand_in.hpp"\n')
 
-    def compile(self, compiler: str, library_folder: str) -> str:
-        """The scenario with all sources of the tree, as one file because that is faster."""
-        program, together = str(Path(self.folder.name, "scenario")), Path(self.folder.name, "together.cpp")
-        sources = [*sorted(self.root.rglob("*.cpp")), TRUTH / "truth.cpp", HERE / "scenario.cpp"]
+    def compile(self, compiler: str, library_folder: str, main: Path = HERE / "scenario.cpp", optimisation: str = "-O0") -> str:
+        """A program with all sources of the tree, as one file because that is faster."""
+        program, together = str(Path(self.folder.name, main.stem)), Path(self.folder.name, "together.cpp")
+        sources = [*sorted(self.root.rglob("*.cpp")), TRUTH / "truth.cpp", main]
         together.write_text("".join(f'#include "{path}"\n' for path in sources))
-        command = [compiler, "-std=c++20", "-O0", "-pthread", "-Wall", "-Wextra", "-Werror",
+        command = [compiler, "-std=c++20", optimisation, "-pthread", "-Wall", "-Wextra", "-Werror",
                    f"-I{self.path('tt_metal/api')}", f"-I{self.path('tt_metal')}", f"-I{os.path.join(ROOT, 'include')}", f"-I{TRUTH}",
                    str(together), "-o", program, f"-L{library_folder}", "-lttmem", f"-Wl,-rpath,{library_folder}"]
         subprocess.run(command, check=True)

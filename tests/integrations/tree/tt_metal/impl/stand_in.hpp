@@ -141,7 +141,8 @@ public:
 class Buffer {
 public:
     static std::shared_ptr<Buffer> create(IDevice* device, DeviceAddr size, DeviceAddr page_size, BufferType type,
-                                          bool on_sub_device = false);
+                                          bool on_sub_device = false,
+                                          const std::vector<CoreCoord>& own_addresses_on = {});
     Buffer(IDevice* device, DeviceAddr size, DeviceAddr page_size, BufferType type, AllocatorImpl* allocator);
     ~Buffer();
 
@@ -155,6 +156,7 @@ public:
     DeviceAddr aligned_page_size() const;
     DeviceAddr aligned_size_per_bank() const;
     size_t unique_id() const { return unique_id_; }
+    const std::map<CoreCoord, DeviceAddr>& core_addresses() const { return core_addresses_; }
 
 private:
     IDevice* device_;
@@ -166,11 +168,14 @@ private:
     bool is_hooked_ = false;
     DeviceAddr address_ = 0;
     size_t unique_id_;
+    std::map<CoreCoord, DeviceAddr> core_addresses_;
 };
 
 namespace experimental::per_core_allocation {
-inline bool is_per_core_allocation(const Buffer&) { return false; }
-inline std::map<CoreCoord, DeviceAddr> get_per_core_addresses(const Buffer&) { return {}; }
+inline bool is_per_core_allocation(const Buffer& buffer) { return !buffer.core_addresses().empty(); }
+inline const std::map<CoreCoord, DeviceAddr>& get_per_core_addresses(const Buffer& buffer) {
+    return buffer.core_addresses();
+}
 }  // namespace experimental::per_core_allocation
 
 // ---- devices ---------------------------------------------------------------------------------------------------------

@@ -39,6 +39,10 @@ AllocatorImpl::~AllocatorImpl() { forget_all(); }
 DeviceAddr AllocatorImpl::allocate_buffer(Buffer* buffer)
 {
     const std::lock_guard lock(mutex_);
+    if (!buffer->core_addresses().empty()) {
+        buffers_.push_back(buffer);
+        return buffer->core_addresses().begin()->second;  // not in the figures of the banks
+    }
     const Pool pool = pool_of(buffer->buffer_type());
     const DeviceAddr size = round_up(buffer->aligned_size_per_bank());
     auto& live = live_[buffer->buffer_type()];

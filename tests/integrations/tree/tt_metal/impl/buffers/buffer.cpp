@@ -19,15 +19,19 @@ Buffer::Buffer(IDevice* device, DeviceAddr size, DeviceAddr page_size, BufferTyp
 }
 
 std::shared_ptr<Buffer> Buffer::create(IDevice* device, DeviceAddr size, DeviceAddr page_size, BufferType type,
-                                       bool on_sub_device) {
+                                       bool on_sub_device, const std::vector<CoreCoord>& own_addresses_on) {
     AllocatorImpl& allocator = on_sub_device ? device->sub_device() : *device->allocator_impl();
     auto buffer = std::make_shared<Buffer>(device, size, page_size, type, &allocator);
+    for (const CoreCoord& core : own_addresses_on) {
+        buffer->core_addresses_[core] = 7168 + core.x * 512;
+    }
     buffer->is_hooked_ = GraphTracker::instance().hooks_allocations;
     if (!buffer->is_hooked_) {
         buffer->address_ = allocator.allocate_buffer(buffer.get());
     }
     buffer->owns_memory_ = true;
-    const DeviceAddr used = buffer->is_hooked_ ? 0 : (buffer->aligned_size_per_bank() + 31) / 32 * 32 * allocator.get_num_banks(type);
+    const DeviceAddr banks = own_addresses_on.empty() ? allocator.get_num_banks(type) : own_addresses_on.size();
+    const DeviceAddr used = buffer->is_hooked_ ? 0 : (buffer->aligned_size_per_bank() + 31) / 32 * 32 * banks;
     truth::add(buffer.get(), device->label() + " " + kind_name(type) + " at " + std::to_string(buffer->address_) +
                                  " requested " + std::to_string(size) + " used " + std::to_string(used) +
                                  (buffer->is_hooked_ ? " planned" : "") + " owner " +

@@ -9,7 +9,7 @@ void ProgramImpl::allocate_dataflow_buffers(const IDevice* device) {
         if (!buffer->alias_primary_id && buffer->core_lookup_.empty()) {
             buffer->core_lookup_[{0, 0}] = {0, 200'000};
             truth::add(this, device->label() + " cb at 200000 requested " + std::to_string(buffer->size) + " used " +
-                                 std::to_string(buffer->size) + " dataflow owner " + std::to_string(id_) + " name " + truth::current_name());
+                                 (buffer->borrows ? "0 view" : std::to_string(buffer->size)) + " dataflow owner " + std::to_string(id_) + " name " + truth::current_name());
         }
     }
 }
