@@ -81,6 +81,7 @@ Text cores_text(const CoreView& view, const Style& style, size_t limit) {
         Text("\nCB TOP: end of the highest circular buffer, with its process and program.\n"
              "BUFFER: address of the lowest L1 buffer. HEADROOM: between the two; below 0 is\n"
              "a clash.\n"));
+    text.add(kUntrackedL1);
     if (!grid.cores.empty()) {
         text.add(fmt::format("'ttmem map -d {} --core X,Y' shows what is in one core.", view.device));
     }

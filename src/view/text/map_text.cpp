@@ -262,6 +262,7 @@ Text map_text(const MapView& view, const Style& style, size_t limit) {
     Text text;
     text.add(headline(view.origin, format_devices(view.devices), view.is_exact()));
     bool has_picture = false;
+    bool has_l1 = false;
     for (const uint32_t device : view.devices) {
         bool has_map = false;
         if (view.devices.size() > 1) {
@@ -274,6 +275,7 @@ Text map_text(const MapView& view, const Style& style, size_t limit) {
             has_map = true;
             const Text cells = picture(map, picture_width);
             has_picture = has_picture || !cells.empty();
+            has_l1 = has_l1 || map.kind == Kind::l1 || map.kind == Kind::cb;
             text.blank().add(one_map_text(map, cells, style, limit));
         }
         if (!has_map) {
@@ -292,6 +294,9 @@ Text map_text(const MapView& view, const Style& style, size_t limit) {
         text.blank().add(
             Text("Each cell is a part of a bank: # buffers, c circular buffers, + partly used,\n"
                  ". free. An allocation has the same addresses in every bank.\n"));
+        if (has_l1) {
+            text.add(kUntrackedL1);
+        }
     }
     return text.add(end_of_list(view, style.bytes));
 }

@@ -20,6 +20,10 @@ Line host_line(const Origin& origin, const std::string& what);
 // The first line: "quietbox: 8 devices, 2 tracked processes, figures exact".
 Line headline(const Origin& origin, const std::string& what, bool is_exact);
 
+// What figures of L1 leave out.
+constexpr const char* kUntrackedL1 =
+    "Not tracked: L1 that no allocator gives out, such as kernel configurations.";
+
 // "2 tracked processes, 1 untracked".
 std::string processes_text(const std::vector<census::ProcessFigures>& processes);
 
