@@ -250,6 +250,12 @@ class Package(unittest.TestCase):
             self.assertEqual(owners(MEMBER), set())
             self.assertEqual(owners(MEMBER, groups=group), {stranger.pid})
 
+        with self.subTest("'ttmem run' reports on a command and decides its checks"):
+            done = subprocess.run(self.as_user(STRANGER, "ttmem", "run", "--fail-on-leak", "--", "ttmem-sim", "leak"), timeout=TIMEOUT,
+                                  stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+            self.assertEqual(done.returncode, 97, done.stderr)
+            self.assertRegex(done.stderr, r"; 1 process tracked, figures exact(?s:.*)decoder\.2/attention_mask")
+
         self.assertEqual(manager.receive(daemon), "WATCHDOG=1")
         daemon.process.send_signal(signal.SIGTERM)
         while (said := manager.receive(daemon)) == "WATCHDOG=1":
