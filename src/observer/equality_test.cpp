@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <sys/wait.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -165,13 +166,25 @@ const auto kScenarios = ::testing::Values(
     Case{"multi_thread", {"multi-thread", "--seed", "3"}, false, true}, Case{"crash", {"crash"}, true},
     Case{"churn", {"churn", "--threads", "3", "--live", "300", "--seconds", "0.2"}, false, true});
 
+// Failures that users met, each with its figures.
+std::vector<Case> real_cases() {
+    std::vector<Case> cases;
+    for (const char* number : {"01", "02", "03", "04", "05", "06", "07", "08", "09", "10", "11", "12",
+                               "12-p150", "13", "14", "15", "15-next", "16", "17"}) {
+        std::string name = std::string("case_") + number;
+        std::replace(name.begin(), name.end(), '-', '_');
+        cases.push_back({name, {std::string("case-") + number}});
+    }
+    return cases;
+}
+
 const auto kBoards = ::testing::Values(
     Case{"n300_mesh", {"mesh-allocation", "--board", "n300"}}, Case{"p100", {"tracking", "--board", "p100"}},
     Case{"p150", {"cb-clash", "--board", "p150"}},
     Case{"p300", {"matmul-single-core", "--board", "p300", "--devices", "2"}},
     Case{"galaxy", {"transformer-dp4", "--board", "galaxy", "--devices", "32"}},
     Case{"mesh_of_32", {"lifetimes", "--board", "galaxy", "--devices", "32"}},
-    Case{"some_chips", {"mesh-allocation", "--devices", "2,3,7"}}, Case{"beyond_l1", {"case-13"}},
+    Case{"some_chips", {"mesh-allocation", "--devices", "2,3,7"}},
     Case{"oom_on_blackhole", {"oom-dram", "--board", "p150"}},
     Case{"twice", {"mesh-allocation", "--repeat", "2"}});
 
@@ -181,6 +194,10 @@ INSTANTIATE_TEST_SUITE_P(Cpp, SameAsReported,
                          ::testing::Combine(::testing::Values(In::cpp), kByNames, kScenarios), kNames);
 INSTANTIATE_TEST_SUITE_P(Boards, SameAsReported,
                          ::testing::Combine(::testing::Values(In::cpp), kByNames, kBoards), kNames);
+INSTANTIATE_TEST_SUITE_P(RealCases, SameAsReported,
+                         ::testing::Combine(::testing::Values(In::cpp), kByNames,
+                                            ::testing::ValuesIn(real_cases())),
+                         kNames);
 INSTANTIATE_TEST_SUITE_P(Python, SameAsReported,
                          ::testing::Combine(::testing::Values(In::python), kByNames, kScenarios), kNames);
 INSTANTIATE_TEST_SUITE_P(WithHeaders, SameAsReported,
