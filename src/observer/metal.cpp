@@ -68,6 +68,11 @@ BankStatistics Metal::statistics_of(const metal::Allocator* allocator, uint32_t 
 }
 
 // In older releases that object is the Allocator. In newer ones an Allocator is a view whose first word is its address.
+const metal::Allocator* Metal::view_of(const void* allocating, const metal::IDevice* device) const {
+    const metal::Allocator* view = allocator_of(device);
+    return view != nullptr && value_at<const void*>(view, 0) == allocating ? view : nullptr;
+}
+
 std::optional<BankStatistics> Metal::statistics_of_allocating(const void* allocating,
                                                               const metal::IDevice* device,
                                                               uint32_t kind) const {
@@ -77,18 +82,20 @@ std::optional<BankStatistics> Metal::statistics_of_allocating(const void* alloca
     if (allocator_impl_statistics != nullptr) {
         return call_statistics(allocator_impl_statistics, allocating, kind);
     }
-    const metal::Allocator* view = allocator_of(device);
-    return view != nullptr && value_at<const void*>(view, 0) == allocating
-               ? std::optional(statistics_of(view, kind))
-               : std::nullopt;
+    const metal::Allocator* view = view_of(allocating, device);
+    return view != nullptr ? std::optional(statistics_of(view, kind)) : std::nullopt;
 }
 
-uint32_t Metal::banks_of_allocating(const void* allocating, uint32_t kind, uint32_t otherwise) const {
+std::optional<uint32_t> Metal::banks_of_allocating(const void* allocating, const metal::IDevice* device,
+                                                   uint32_t kind) const {
     if (originals.allocate_buffer == nullptr) {
         return allocator_banks(static_cast<const metal::Allocator*>(allocating), static_cast<int>(kind));
     }
-    return allocator_impl_banks != nullptr ? allocator_impl_banks(allocating, static_cast<int>(kind))
-                                           : otherwise;
+    if (allocator_impl_banks != nullptr) {
+        return allocator_impl_banks(allocating, static_cast<int>(kind));
+    }
+    const metal::Allocator* view = view_of(allocating, device);
+    return view != nullptr ? std::optional(allocator_banks(view, static_cast<int>(kind))) : std::nullopt;
 }
 
 const char* look_up(const Runtime& runtime, Metal& found) {
@@ -114,9 +121,10 @@ const char* look_up(const Runtime& runtime, Metal& found) {
         return "it does not show the virtual functions of its devices";
     }
     const Functions& originals = runtime.originals;
-    found.are_marks_seen =
-        is_called(originals.mark_address) && is_called(originals.allocate_dataflow_buffers) &&
-        (originals.allocate_scratchpads == nullptr || is_called(originals.allocate_scratchpads));
+    const bool are_marks_seen = is_called(originals.mark_address);
+    found.is_dataflow_layout_seen = are_marks_seen && is_called(originals.allocate_dataflow_buffers);
+    found.is_scratchpad_layout_seen = are_marks_seen && is_called(originals.allocate_scratchpads);
+    found.are_kernel_arguments_seen = is_called(originals.kernel_arguments);
     found.mesh_vtable = mesh->functions;
     found.chip_vtable = chip->functions;
     static char problem[200];

@@ -132,7 +132,10 @@ struct Metal {
     TTMEM_METAL_FUNCTIONS(TTMEM_MEMBER)
 #undef TTMEM_MEMBER
     Functions originals{};
-    bool are_marks_seen = false;  // the addresses of dataflow buffers and scratchpads
+    // Whether the calls are seen that lay them out and mark their addresses.
+    bool is_dataflow_layout_seen = false;
+    bool is_scratchpad_layout_seen = false;
+    bool are_kernel_arguments_seen = false;
     Places places;
     const void* mesh_vtable = nullptr;  // the vtable pointer of meshes
     const void* chip_vtable = nullptr;  // of chips
@@ -168,12 +171,15 @@ struct Metal {
     uint32_t kind_of(const metal::Buffer* buffer) const {
         return value_at<uint32_t>(buffer, places.buffer_kind);
     }
-    // The cores of a buffer that has an address on each core by itself; 0: it has the same address in every bank.
-    size_t per_core_count_of(const metal::Buffer* buffer) const {
+    // Whether a buffer has an address on each core by itself, and how many cores. Nothing where the runtime does not say.
+    bool has_core_addresses(const metal::Buffer* buffer) const {
+        return is_per_core != nullptr && is_per_core(buffer);
+    }
+    std::optional<size_t> per_core_count_of(const metal::Buffer* buffer) const {
         constexpr size_t kMapSize = 24;  // in libstdc++'s unordered_map
-        return is_per_core != nullptr && per_core_addresses != nullptr && is_per_core(buffer)
-                   ? value_at<size_t>(per_core_addresses(buffer), kMapSize)
-                   : 0;
+        return per_core_addresses != nullptr
+                   ? std::optional(value_at<size_t>(per_core_addresses(buffer), kMapSize))
+                   : std::nullopt;
     }
     bool is_interleaved(const metal::Buffer* buffer) const {
         return value_at<uint32_t>(buffer, places.buffer_layout) == 0;
@@ -186,12 +192,16 @@ struct Metal {
     BankStatistics statistics_of(const metal::Allocator* allocator, uint32_t kind) const;
 
     // Of the object whose allocate_buffer() is called. A sub-device has one of its own. Nothing where the runtime does not
-    // say; the default is for that case.
+    // say.
     std::optional<BankStatistics> statistics_of_allocating(const void* allocating,
                                                            const metal::IDevice* device, uint32_t kind) const;
-    uint32_t banks_of_allocating(const void* allocating, uint32_t kind, uint32_t otherwise) const;
+    std::optional<uint32_t> banks_of_allocating(const void* allocating, const metal::IDevice* device,
+                                                uint32_t kind) const;
 
 private:
+    // The view through which the device shows the allocating object; null if that is another device's or a sub-device's.
+    const metal::Allocator* view_of(const void* allocating, const metal::IDevice* device) const;
+
     template <class Result>
     Result call(const metal::IDevice* device, size_t slot) const {
         using Function = Result(const metal::IDevice*);

@@ -19,6 +19,7 @@
 #include "base/environment.hpp"
 #include "observer/notice.hpp"
 #include "observer/processor.hpp"
+#include "observer/relocations.hpp"
 #include "observer/scopes.hpp"
 
 namespace ttmem::observer {
@@ -62,28 +63,20 @@ private:
     const Frame outer_;
 };
 
-// Reports a failure when an exception passes, unless the thread is being cancelled. If the runtime cannot be queried, only
-// the exception itself remains.
-template <class Callback>
-class ExceptionGuard {
-public:
-    explicit ExceptionGuard(Callback what) : what_(what) {}
-    void returned() noexcept { has_returned_ = true; }
-    ~ExceptionGuard() {
-        if (!has_returned_ && std::uncaught_exceptions() > 0) {
-            try {
-                what_();
-            } catch (...) {  // NOLINT(bugprone-empty-catch)
-            }
+// Calls the runtime, and reports the text of an exception that passes. If the runtime cannot be queried then, only the exception
+// itself remains. The cancellation of a thread is none.
+template <class Call, class Report>
+auto watch(const Call& call, const Report& report) {
+    try {
+        return call();
+    } catch (const std::exception& error) {
+        try {
+            report(error.what());
+        } catch (...) {  // NOLINT(bugprone-empty-catch)
         }
+        throw;
     }
-    ExceptionGuard(const ExceptionGuard&) = delete;
-    ExceptionGuard& operator=(const ExceptionGuard&) = delete;
-
-private:
-    const Callback what_;
-    bool has_returned_ = false;
-};
+}
 
 void* tracker_instance() {
     void* const tracker = observer->metal.originals.tracker_instance();
@@ -130,11 +123,14 @@ private:
 template <auto kOriginal>
 uint64_t allocate_on(void* self, void* object) {
     const auto* const buffer = static_cast<const Buffer*>(object);
-    ExceptionGuard failed([&] { observer->out_of_memory(self, buffer); });
-    MeasuredAllocation measured(self, buffer);
-    const uint64_t address = (observer->metal.originals.*kOriginal)(self, object);
-    failed.returned();
-    measured.succeeded();
+    const uint64_t address = watch(
+        [&] {
+            MeasuredAllocation measured(self, buffer);
+            const uint64_t given = (observer->metal.originals.*kOriginal)(self, object);
+            measured.succeeded();
+            return given;
+        },
+        [&](const char* text) { observer->out_of_memory(self, buffer, text); });
     ThreadData& data = thread_data();
     data.allocated = buffer;
     data.allocator = self;
@@ -244,12 +240,7 @@ void destroy_mesh(void* self) {
 // The runtime refuses a trace that is larger than its region before it allocates; only the text has the size.
 template <class Call>
 void end_trace_with(void* mesh, const Call& call) {
-    try {
-        call();
-    } catch (const std::exception& error) {
-        record([&] { observer->trace_refused(static_cast<const IDevice*>(mesh), error.what()); });
-        throw;
-    }
+    watch(call, [&](const char* text) { observer->trace_refused(static_cast<const IDevice*>(mesh), text); });
 }
 
 void end_trace(void* self, uint8_t queue, void* trace) {
@@ -260,20 +251,43 @@ void end_trace_on_queue(void* self, void* queue, void* trace) {
     end_trace_with(self, [&] { observer->metal.originals.end_trace_on_queue(self, queue, trace); });
 }
 
+// A program whose dataflow buffers or scratchpads are laid out by calls that are not seen.
+void note_unseen(void* program, void* device, const NotedLayout& layout) {
+    const Metal& metal = observer->metal;
+    if (metal.originals.allocate_dataflow_buffers != nullptr && !metal.is_dataflow_layout_seen) {
+        observer->laid_out(program, BufferClass::dataflow, static_cast<const IDevice*>(device), {});
+    }
+    if (metal.originals.allocate_scratchpads != nullptr && !metal.is_scratchpad_layout_seen) {
+        observer->laid_out(program, BufferClass::scratchpad, static_cast<const IDevice*>(device),
+                           {.marks = {}, .has_asked_kernels = layout.has_asked_kernels});
+    }
+}
+
+// The addresses that the runtime takes meanwhile on this thread are noted.
+class Noting {
+public:
+    explicit Noting(NotedLayout* to) : before_(std::exchange(thread_data().layout, to)) {}
+    ~Noting() { thread_data().layout = before_; }
+    Noting(const Noting&) = delete;
+    Noting& operator=(const Noting&) = delete;
+
+private:
+    NotedLayout* const before_;
+};
+
 void compile_and_allocate(void* self, void* device, bool slow) {
     const ProgramScope frame(self);
-    const auto note_unseen = [&] {
-        if (!observer->metal.are_marks_seen) {
-            observer->laid_out(self, BufferClass::dataflow, static_cast<const IDevice*>(device), {});
-        }
-    };
-    ExceptionGuard failed([&] {
-        note_unseen();
-        observer->clashed(self, static_cast<const IDevice*>(device));
-    });
-    observer->metal.originals.compile_and_allocate(self, device, slow);
-    failed.returned();
-    record(note_unseen);
+    NotedLayout layout;
+    watch(
+        [&] {
+            const Noting now(&layout);
+            observer->metal.originals.compile_and_allocate(self, device, slow);
+        },
+        [&](const char* text) {
+            note_unseen(self, device, layout);
+            observer->clashed(self, static_cast<const IDevice*>(device), text);
+        });
+    record([&] { note_unseen(self, device, layout); });
 }
 
 void allocate_circular_buffers(void* self, void* device) {
@@ -282,29 +296,25 @@ void allocate_circular_buffers(void* self, void* device) {
     observer->metal.originals.allocate_circular_buffers(self, device);
 }
 
-void validate_circular_buffer_region(void* self, void* device) {
+// Also for releases without compile_and_allocate().
+template <auto kOriginal>
+void validate(void* self, void* device) {
     const ProgramScope frame(self);
-    ExceptionGuard failed([&] { observer->clashed(self, static_cast<const IDevice*>(device)); });
-    observer->metal.originals.validate_circular_buffer_region(self, device);
-    failed.returned();
+    watch([&] { (observer->metal.originals.*kOriginal)(self, device); },
+          [&](const char* text) {
+              note_unseen(self, device, {});
+              observer->clashed(self, static_cast<const IDevice*>(device), text);
+          });
+    record([&] { note_unseen(self, device, {}); });
 }
+constexpr auto validate_circular_buffer_region = validate<&Functions::validate_circular_buffer_region>;
+constexpr auto validate_dataflow_buffer_region = validate<&Functions::validate_dataflow_buffer_region>;
 
-// The addresses that the runtime takes meanwhile are noted.
 template <auto kOriginal>
 void lay_out(void* self, void* device, BufferClass of) {
     const ProgramScope frame(self);
     record([&] { observer->programs.note(self); });
     NotedLayout layout;
-    class Noting {
-    public:
-        explicit Noting(NotedLayout* to) : before_(std::exchange(thread_data().layout, to)) {}
-        ~Noting() { thread_data().layout = before_; }
-        Noting(const Noting&) = delete;
-        Noting& operator=(const Noting&) = delete;
-
-    private:
-        NotedLayout* const before_;
-    };
     {
         const Noting now(&layout);
         (observer->metal.originals.*kOriginal)(self, device);
@@ -338,13 +348,6 @@ void* kernel_arguments(void* self) {
         }
     });
     return observer->metal.originals.kernel_arguments(self);
-}
-
-void validate_dataflow_buffer_region(void* self, void* device) {
-    const ProgramScope frame(self);
-    ExceptionGuard failed([&] { observer->clashed(self, static_cast<const IDevice*>(device)); });
-    observer->metal.originals.validate_dataflow_buffer_region(self, device);
-    failed.returned();
 }
 
 void deallocate_circular_buffers(void* self) {
@@ -412,6 +415,7 @@ void start_afresh_after_fork() {
 
 // The facts that this runtime does not give.
 std::string missing_facts(const Metal& metal) {
+    const Functions& originals = metal.originals;
     std::string missing;
     const auto add = [&](const std::string& fact) { missing += (missing.empty() ? "" : "; ") + fact; };
     if (metal.kernels_of == nullptr || metal.workload_programs == nullptr || metal.mesh_view == nullptr ||
@@ -427,7 +431,31 @@ std::string missing_facts(const Metal& metal) {
         add("circular buffers on buffers");
     }
     if (metal.originals.allocate_buffer != nullptr && metal.allocator_impl_banks == nullptr) {
-        add("banks of sub-devices");
+        add("bytes on sub-devices (marked inexact)");
+    }
+    if (metal.originals.allocate_buffer != nullptr && metal.allocator_impl_statistics == nullptr) {
+        add("out of memory on sub-devices");
+    }
+    if (metal.is_per_core != nullptr && metal.per_core_addresses == nullptr) {
+        add("bytes of per-core buffers (marked inexact)");
+    }
+    if (originals.open_chip == nullptr && originals.open_chip_with_own_span == nullptr) {
+        add("chips before their first buffer");
+    }
+    if (originals.end_trace == nullptr && originals.end_trace_on_queue == nullptr) {
+        add("traces beyond their region");
+    }
+    if (originals.configure_device == nullptr) {
+        add("kernels in slow dispatch");
+    }
+    if (originals.enqueue_workload == nullptr) {
+        add("kernels in fast dispatch");
+    }
+    if (!is_called_through_linker(reinterpret_cast<const void*>(originals.validate_circular_buffer_region))) {
+        add(originals.compile_and_allocate != nullptr ? "clashes in slow dispatch" : "clashes");
+    }
+    if (metal.program_id == nullptr) {
+        add("the runtime's numbers of programs");
     }
     if (metal.buffer_next_id == nullptr && metal.places.buffer_id == 0) {
         add("numbers of buffers");
@@ -441,9 +469,15 @@ std::string missing_facts(const Metal& metal) {
             add("names of caches and traces unless TT_METAL_TRACE_ALLOC_TRACKING=1 ('ttmem run --names')");
         }
     }
-    if (metal.originals.allocate_dataflow_buffers != nullptr && !metal.are_marks_seen) {
-        add("dataflow buffers and scratchpads");
-    } else if (metal.originals.allocate_scratchpads != nullptr) {
+    if (originals.allocate_dataflow_buffers != nullptr && !metal.is_dataflow_layout_seen) {
+        add(metal.dataflow_buffers_of != nullptr ? "sizes of dataflow buffers (marked inexact)"
+                                                 : "dataflow buffers");
+    }
+    if (originals.allocate_scratchpads != nullptr && !metal.is_scratchpad_layout_seen) {
+        add("sizes of scratchpads (marked inexact)");
+    } else if (originals.allocate_scratchpads != nullptr && !metal.are_kernel_arguments_seen) {
+        add("which programs have scratchpads (all marked inexact)");
+    } else if (originals.allocate_scratchpads != nullptr) {
         add("scratchpads if the runtime is optimised (marked inexact)");  // their addresses are marked in one translation unit
     }
     return missing;

@@ -5,6 +5,8 @@
 
 #include <array>
 #include <mutex>
+#include <optional>
+#include <string_view>
 #include <vector>
 
 #include "observer/buffer_ids.hpp"
@@ -26,6 +28,14 @@ struct Measurement {
     uint64_t expected = 0;
 };
 
+// Buffers of a program that reach too far on a core.
+struct Clash {
+    CorePosition core;
+    uint64_t end = 0;
+    uint64_t lowest = 0;  // the address of the lowest buffer of L1, or the end of L1
+    bool is_beyond_l1 = false;
+};
+
 class Observer {
 public:
     explicit Observer(const Metal& what) : metal(what) {}
@@ -44,10 +54,10 @@ public:
     void loaded(const metal::Program* program, const metal::IDevice* device);
     void loaded(const metal::MeshCommandQueue* queue, metal::MeshWorkload* workload);
 
-    // Called when an exception passes. The figures show whether it is about memory.
-    void out_of_memory(const void* allocator, const metal::Buffer* buffer);
-    void clashed(const void* program, const metal::IDevice* device);
-    void trace_refused(const metal::IDevice* mesh, const char* text);
+    // Called with the text of an exception that passes. The text or the figures show whether it is about memory.
+    void out_of_memory(const void* allocator, const metal::Buffer* buffer, std::string_view text);
+    void clashed(const void* program, const metal::IDevice* device, std::string_view text);
+    void trace_refused(const metal::IDevice* mesh, std::string_view text);
 
     const Metal metal;
     Sets sets{metal, [this] {
@@ -71,6 +81,7 @@ private:
         uint32_t banks;  // of an interleaved buffer; else 0
     };
     Need need_of(const ObservedSet& set, const void* allocator, const metal::Buffer* buffer) const;
+    std::optional<Clash> clash_of_figures(const void* program, const metal::IDevice* device) const;
     bool has_unseen(const void* program, BufferClass of, const NotedLayout& layout) const;
     void load_on_chip(const void* program, metal::IDevice* chip);
 

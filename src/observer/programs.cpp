@@ -8,6 +8,7 @@ namespace ttmem::observer {
 
 namespace {
 
+constexpr size_t kColumns = 8 * sizeof(ttmem_cores{}.row[0]);
 constexpr std::array<uint32_t, kBufferClasses> kClassFlags = {0u, TTMEM_DATAFLOW, TTMEM_SCRATCHPAD};
 
 void free_all(const std::vector<ttmem_handle>& handles) {
@@ -115,30 +116,30 @@ void ObservedPrograms::free_on(const void* program, BufferClass of, const metal:
     }
 }
 
-std::optional<HighestEnd> ObservedPrograms::highest_end_of(const void* program) const {
-    const std::lock_guard lock(mutex_);
-    const auto known = programs_.find(program);
-    if (known == programs_.end()) {
-        return std::nullopt;
-    }
-    HighestEnd highest;
-    highest.program = known->second.id.value_or(0);
-    const ttmem_cores* cores = nullptr;
-    const auto for_each_owned = [&](auto visit) {
+std::vector<const LaidOutBuffer*> ObservedPrograms::owning_buffers_of(const void* program) const {
+    std::vector<const LaidOutBuffer*> buffers;
+    if (const auto known = programs_.find(program); known != programs_.end()) {
         for (const ClassLayout& layout : known->second.layouts) {
             for (const LaidOutBuffer& buffer : layout.buffers) {
                 if (!buffer.is_view) {
-                    visit(buffer);
+                    buffers.push_back(&buffer);
                 }
             }
         }
-    };
-    for_each_owned([&](const LaidOutBuffer& buffer) {
-        if (buffer.address + buffer.size > highest.end) {
-            highest.end = buffer.address + buffer.size;
-            cores = &buffer.cores;
+    }
+    return buffers;
+}
+
+std::optional<HighestEnd> ObservedPrograms::highest_end_of(const void* program) const {
+    const std::lock_guard lock(mutex_);
+    HighestEnd highest;
+    const ttmem_cores* cores = nullptr;
+    for (const LaidOutBuffer* buffer : owning_buffers_of(program)) {
+        if (buffer->address + buffer->size > highest.end) {
+            highest.end = buffer->address + buffer->size;
+            cores = &buffer->cores;
         }
-    });
+    }
     if (cores == nullptr) {
         return std::nullopt;
     }
@@ -149,12 +150,18 @@ std::optional<HighestEnd> ObservedPrograms::highest_end_of(const void* program) 
         return std::nullopt;
     }
     highest.core.x = static_cast<size_t>(__builtin_ctz(cores->row[highest.core.y]));
-    for_each_owned([&](const LaidOutBuffer& buffer) {
-        if ((buffer.cores.row[highest.core.y] >> highest.core.x & 1) != 0) {
-            highest.bytes += buffer.size;
-        }
-    });
     return highest;
+}
+
+uint64_t ObservedPrograms::bytes_on(const void* program, const CorePosition& core) const {
+    const std::lock_guard lock(mutex_);
+    uint64_t bytes = 0;
+    for (const LaidOutBuffer* buffer : owning_buffers_of(program)) {
+        const bool is_there = core.y < std::size(buffer->cores.row) && core.x < kColumns &&
+                              (buffer->cores.row[core.y] >> core.x & 1) != 0;
+        bytes += is_there ? buffer->size : 0;
+    }
+    return bytes;
 }
 
 bool ObservedPrograms::is_first_load(const void* program, const metal::IDevice* device) {

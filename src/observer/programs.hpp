@@ -28,10 +28,8 @@ struct Frame {
 
 // The highest end of a program's buffers in L1, and a core that has it.
 struct HighestEnd {
-    uint64_t program = 0;  // its id
     CorePosition core;
     uint64_t end = 0;
-    uint64_t bytes = 0;  // of all its buffers on that core that own memory
 };
 
 class ObservedPrograms {
@@ -54,6 +52,8 @@ public:
 
     // In the last layout; empty if there was none.
     std::optional<HighestEnd> highest_end_of(const void* program) const;
+    // Of all its buffers on the core that own memory.
+    uint64_t bytes_on(const void* program, const CorePosition& core) const;
 
     // Whether to report its kernels on this device: true the first time only.
     bool is_first_load(const void* program, const metal::IDevice* device);
@@ -85,6 +85,8 @@ private:
     void record(const Program& program, BufferClass of, ChipRecords& records, ttmem_set set,
                 const LaidOutBuffer& buffer) const;
 
+    // Those of the last layout that own memory.
+    std::vector<const LaidOutBuffer*> owning_buffers_of(const void* program) const;
     Program& program_at(const void* program);
 
     const Metal& metal_;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -25,6 +26,38 @@ uint64_t number_after(std::string_view text, std::string_view words) {
         std::from_chars(text.data() + place + words.size(), text.data() + text.size(), number);
     }
     return number;
+}
+
+// The numbers of the text that follow each other after the words, whatever is between them.
+CorePosition core_after(std::string_view text, std::string_view words) {
+    CorePosition core;
+    size_t place = text.find(words);
+    if (place == std::string_view::npos) {
+        return core;
+    }
+    for (size_t* const axis : {&core.x, &core.y}) {
+        place = text.find_first_of("0123456789", place);
+        if (place == std::string_view::npos) {
+            return {};
+        }
+        const auto read = std::from_chars(text.data() + place, text.data() + text.size(), *axis);
+        place = static_cast<size_t>(read.ptr - text.data());
+    }
+    return core;
+}
+
+// A clash as the runtime describes it, on the first core of its range: "[0-0 - 7-7]", or "[(x=0,y=0) - (x=7,y=7)]" in older releases.
+std::optional<Clash> clash_in(std::string_view text) {
+    constexpr std::string_view kCores = " on core range ";
+    if (const uint64_t end = number_after(text, " region ends at "); end != 0) {
+        const uint64_t lowest = number_after(text, "L1 buffer allocated at ");
+        return lowest != 0 ? std::optional(Clash{core_after(text, kCores), end, lowest, false})
+                           : std::nullopt;
+    }
+    const uint64_t end = number_after(text, " grow to ");
+    const uint64_t l1_end = number_after(text, "beyond max L1 size of ");
+    return end != 0 && l1_end != 0 ? std::optional(Clash{core_after(text, kCores), end, l1_end, true})
+                                   : std::nullopt;
 }
 
 uint64_t round_up(uint64_t value, uint64_t step) { return (value + step - 1) / step * step; }
@@ -92,13 +125,13 @@ uint64_t Observer::bytes_per_bank(uint32_t rounding, const metal::Buffer* buffer
 uint64_t Observer::reserved_bytes(const ObservedSet& set, const metal::Buffer* buffer) const {
     const ThreadData& data = thread_data();
     const uint32_t kind = metal.kind_of(buffer);
-    if (const size_t cores = kind == TTMEM_L1 ? metal.per_core_count_of(buffer) : 0) {
-        return bytes_per_bank(set.rounding, buffer) * cores;
+    std::optional<size_t> banks = set.banks[kind];
+    if (kind == TTMEM_L1 && metal.has_core_addresses(buffer)) {
+        banks = metal.per_core_count_of(buffer);
+    } else if (kind != TTMEM_SYSTEM_MEMORY && data.allocated == buffer) {
+        banks = metal.banks_of_allocating(data.allocator, metal.device_of(buffer), kind);
     }
-    const bool has_allocator = kind != TTMEM_SYSTEM_MEMORY && data.allocated == buffer;
-    return bytes_per_bank(set.rounding, buffer) *
-           (has_allocator ? metal.banks_of_allocating(data.allocator, kind, set.banks[kind])
-                          : set.banks[kind]);
+    return banks ? bytes_per_bank(set.rounding, buffer) * *banks : TTMEM_UNKNOWN;
 }
 
 // No buffer of the kind is freed before the first one has been allocated, so with the lock nothing disturbs the
@@ -109,7 +142,7 @@ void Observer::start_measurement(Measurement& measurement, const void* allocator
     ThreadData& data = thread_data();
     const uint32_t kind = metal.kind_of(buffer);
     if (kind >= kBufferKinds || kind == TTMEM_SYSTEM_MEMORY || data.is_kind_measured[kind] ||
-        data.is_measuring || (metal.is_per_core != nullptr && metal.is_per_core(buffer))) {
+        data.is_measuring || metal.has_core_addresses(buffer)) {
         return;
     }
     // No set is opened here: the first record opens one, after another reporter of the process had its turn.
@@ -207,12 +240,13 @@ void Observer::circular_buffer(const metal::IDevice* device, const LaidOutBuffer
     }
 }
 
-// Where no address was marked: whether the program has buffers of this class nevertheless.
+// Where no address was marked: whether the program has buffers of this class, or may have some. A compiler may mark the
+// addresses without a call in one function although it calls in others.
 bool Observer::has_unseen(const void* program, BufferClass of, const NotedLayout& layout) const {
     if (of == BufferClass::scratchpad) {
-        return layout.has_asked_kernels;
+        return layout.has_asked_kernels || !metal.are_kernel_arguments_seen;
     }
-    if (of != BufferClass::dataflow || metal.are_marks_seen || metal.dataflow_buffers_of == nullptr) {
+    if (metal.dataflow_buffers_of == nullptr) {
         return false;
     }
     const ReturnedVector& all = metal.dataflow_buffers_of(program);
@@ -225,9 +259,15 @@ void Observer::laid_out(const void* program, BufferClass of, const metal::IDevic
     if (sets.is_disabled()) {
         return;
     }
-    if (!layout.marks.empty()) {
+    const CorePosition grid = metal.grid_of(device);
+    const auto is_in_grid = [&](const MarkedAddress& mark) {
+        const auto& [first, last] = mark.cores;
+        return first.x <= last.x && last.x < grid.x && first.y <= last.y && last.y < grid.y;
+    };
+    if (!layout.marks.empty() && std::all_of(layout.marks.begin(), layout.marks.end(), is_in_grid)) {
         programs.lay_out(program, of, buffers_of(layout.marks));
-    } else if (has_unseen(program, of, layout) && !programs.is_laid_out(program, of)) {
+    } else if (!layout.marks.empty() ||
+               (!programs.is_laid_out(program, of) && has_unseen(program, of, layout))) {
         // It has some, of unknown sizes: one of 0 bytes on unknown cores makes the figures inexact.
         programs.lay_out(program, of, {{.has_known_cores = false}});
     }
@@ -295,7 +335,7 @@ Observer::Need Observer::need_of(const ObservedSet& set, const void* allocator,
     const Need reported = {bytes_per_bank(set.rounding, buffer), 0};
     const uint64_t page_size = metal.buffer_page_size(buffer);
     const uint32_t kind = metal.kind_of(buffer);
-    const uint32_t banks = metal.banks_of_allocating(allocator, kind, set.banks[kind]);
+    const uint32_t banks = metal.banks_of_allocating(allocator, metal.device_of(buffer), kind).value_or(0);
     if (!metal.is_interleaved(buffer) || page_size == 0 || banks == 0) {
         return reported;
     }
@@ -305,7 +345,7 @@ Observer::Need Observer::need_of(const ObservedSet& set, const void* allocator,
     return bytes == reported.per_bank || pages > UINT32_MAX ? Need{bytes, banks} : reported;
 }
 
-void Observer::out_of_memory(const void* allocator, const metal::Buffer* buffer) {
+void Observer::out_of_memory(const void* allocator, const metal::Buffer* buffer, std::string_view text) {
     const metal::IDevice* device = metal.device_of(buffer);
     const auto set = sets.of(device);
     const auto now =
@@ -325,17 +365,18 @@ void Observer::out_of_memory(const void* allocator, const metal::Buffer* buffer)
     request.page_bytes = metal.buffer_page_size(buffer);
     request.banks = need.banks;
     request.direction = TTMEM_UNKNOWN_DIRECTION;
-    if (failure.needed_per_bank > failure.largest_free_per_bank) {  // else it failed for another reason
+    // A text without such figures is a refusal that they do not explain: an address below a limit, or taken on other cores.
+    if (failure.needed_per_bank > failure.largest_free_per_bank ||
+        text.find("Out of Memory:") != std::string_view::npos) {
         report_scopes();
         ttmem_request_failed(&request);
     }
 }
 
-void Observer::trace_refused(const metal::IDevice* mesh, const char* text) {
+void Observer::trace_refused(const metal::IDevice* mesh, std::string_view all) {
     constexpr std::string_view kBeforeSize = "Creating trace buffers of size ";
     constexpr std::string_view kBeforeRegion = ", but only ";
     constexpr std::string_view kAfter = "is allocated for trace region";
-    const std::string_view all(text);
     const uint64_t together = number_after(all, kBeforeSize);  // of all traces
     const auto set = sets.of(mesh);
     if (!set || together == 0 || all.find(kAfter) == std::string_view::npos) {
@@ -359,36 +400,47 @@ void Observer::trace_refused(const metal::IDevice* mesh, const char* text) {
     ttmem_allocation_failed(&failure);
 }
 
-void Observer::clashed(const void* program, const metal::IDevice* device) {
+void Observer::clashed(const void* program, const metal::IDevice* device, std::string_view text) {
     ThreadData& data = thread_data();
     if (data.failed_frame == data.frame.number) {
         return;  // the exception passed through an inner function of the program before
     }
-    const auto highest = programs.highest_end_of(program);
-    const auto set = highest ? sets.of(device) : std::nullopt;
-    if (!set) {
-        return;
-    }
-    const std::optional<uint64_t> lowest = metal.lowest_l1_address_of(device);
-    const uint64_t l1_end = metal.l1_size_of(device);
-    const bool is_beyond_l1 = highest->end > l1_end;
-    if (!is_beyond_l1 && (!lowest || highest->end <= *lowest)) {
+    const auto set = sets.of(device);
+    const auto clash_of_text = clash_in(text);
+    const auto found = clash_of_text ? clash_of_text : clash_of_figures(program, device);
+    if (!set || !found) {
         return;  // it failed for another reason
     }
     data.failed_frame = data.frame.number;
     ttmem_cb_clash clash{};
     clash.set = set->set;
-    clash.core_x = static_cast<uint16_t>(highest->core.x);
-    clash.core_y = static_cast<uint16_t>(highest->core.y);
-    clash.program = highest->program;
-    clash.requested = highest->bytes;
-    clash.cb_end = highest->end;
-    // Beyond the end of L1 no buffer is in the way.
-    clash.lowest_buffer = is_beyond_l1 ? l1_end : *lowest;
+    clash.core_x = static_cast<uint16_t>(found->core.x);
+    clash.core_y = static_cast<uint16_t>(found->core.y);
+    clash.program = programs.id_of(program);
+    clash.requested = programs.bytes_on(program, found->core);
+    clash.cb_end = found->end;
+    clash.lowest_buffer = found->lowest;
     clash.free_per_bank = metal.statistics_of(metal.allocator_of(device), TTMEM_L1).free;
-    clash.blocker = is_beyond_l1 ? 0 : buffers.handle_at(set->set, TTMEM_L1, *lowest);
+    // Beyond the end of L1 no buffer is in the way.
+    clash.blocker = found->is_beyond_l1 ? 0 : buffers.handle_at(set->set, TTMEM_L1, found->lowest);
     report_scopes();
     ttmem_cb_clashed(&clash);
+}
+
+// The lowest address is that of the device's own allocator.
+std::optional<Clash> Observer::clash_of_figures(const void* program, const metal::IDevice* device) const {
+    const auto highest = programs.highest_end_of(program);
+    if (!highest) {
+        return std::nullopt;
+    }
+    const uint64_t l1_end = metal.l1_size_of(device);
+    if (highest->end > l1_end) {
+        return Clash{highest->core, highest->end, l1_end, true};
+    }
+    const std::optional<uint64_t> lowest = metal.lowest_l1_address_of(device);
+    return lowest && highest->end > *lowest
+               ? std::optional(Clash{highest->core, highest->end, *lowest, false})
+               : std::nullopt;
 }
 
 }  // namespace ttmem::observer

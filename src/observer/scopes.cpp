@@ -9,7 +9,21 @@
 
 namespace ttmem::observer {
 
-void enter_scope(std::string_view name) { thread_data().unreported_scopes.emplace_back(name); }
+namespace {
+
+// The runtime does not say that an op ended if the op throws, so its name stays. Beyond this number the outermost names are
+// such ones. libttmem knows more.
+constexpr size_t kMostScopes = 63;
+
+}  // namespace
+
+void enter_scope(std::string_view name) {
+    auto& names = thread_data().unreported_scopes;
+    if (names.size() == kMostScopes) {
+        names.erase(names.begin());
+    }
+    names.emplace_back(name);
+}
 
 void leave_scope() {
     ThreadData& data = thread_data();
@@ -23,6 +37,11 @@ void leave_scope() {
 
 void report_scopes() {
     ThreadData& data = thread_data();
+    if (data.reported_scopes + data.unreported_scopes.size() > kMostScopes) {
+        for (; data.reported_scopes != 0; --data.reported_scopes) {
+            ttmem_scope_pop();
+        }
+    }
     for (const std::string& name : data.unreported_scopes) {
         ttmem_scope_push(name.c_str());
     }

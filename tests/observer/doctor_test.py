@@ -81,7 +81,10 @@ class Doctor(unittest.TestCase):
     def test_facts_that_a_release_does_not_give_are_named(self):
         for release, words in (("v6900", "without kernels unless a device is open; ASIC ids; circular buffers on buffers; op names: "),
                                ("v7000", "any.so, without ASIC ids"), ("kernels_gone", "any.so, without kernels"),
-                               ("dataflow_inlined", "any.so, without dataflow buffers and scratchpads"),
+                               ("dataflow_inlined", "any.so, without sizes of dataflow buffers (marked inexact); "),
+                               ("arguments_gone", "which programs have scratchpads (all marked inexact)"),
+                               ("banks_gone", "bytes on sub-devices (marked inexact)"),
+                               ("per_core_gone", "bytes of per-core buffers (marked inexact)"),
                                ("v6000", "any.so, without kernels"), ("v7800", "unless TT_METAL_TRACE_ALLOC_TRACKING=1")):
             name = release + "_gcc" if release.startswith("v") else release
             self.examine(os.path.join(TEST_BIN, f"libobserver_release_{name}.so"))

@@ -97,7 +97,7 @@ class Assertions(unittest.TestCase):
         self.assertIn("'much': must be a size, such as 64KiB", done.stderr)
 
     def test_the_report_lists_what_the_runtime_does_not_give(self):
-        for release, missing in (("v7000", ["ASIC ids"]), ("v7600", [])):
+        for release, missing in (("v7000", ["ASIC ids"]), ("v7400", [])):
             with tempfile.NamedTemporaryFile() as truth:
                 library = os.path.join(TEST_BIN, f"libobserver_release_{release}_gcc.so")
                 done, report = report_of("--", "sh", "-c", 'exec "$@" </dev/null', "sh",

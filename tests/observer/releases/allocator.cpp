@@ -33,7 +33,8 @@ uint64_t Allocating::allocate_buffer(Buffer* buffer) {
     }
 #endif
     const std::lock_guard lock(mutex_);
-    const auto kind = static_cast<size_t>(buffer->buffer_type());
+    const BufferType type = buffer->buffer_type();
+    const auto kind = static_cast<size_t>(type);
     uint64_t size = (buffer->aligned_size_per_bank() + kAlignment - 1) / kAlignment * kAlignment;
 #if defined(MUTATION_TAKES_MORE)
     size += kAlignment;
@@ -55,7 +56,7 @@ uint64_t Allocating::allocate_buffer(Buffer* buffer) {
         gap = address + block.size;
     }
     consider(base + pool_size);
-    if (!found) {
+    if (!found || (type == BufferType::L1 && *found < l1_limit)) {
         uint64_t used = 0;
         uint64_t largest = 0;
         gap = base;
@@ -68,7 +69,10 @@ uint64_t Allocating::allocate_buffer(Buffer* buffer) {
         truth::add_failure("no room for kind " + std::to_string(kind) + " requested " +
                            std::to_string(buffer->size()) + " needed " + std::to_string(size) + " free " +
                            std::to_string(pool_size - used) + " largest " + std::to_string(largest));
-        throw std::runtime_error("there is no room for a buffer");
+        throw std::runtime_error(found ? "Out of Memory: Cannot allocate at an address below " +
+                                             std::to_string(l1_limit) + ". Allocation at " +
+                                             std::to_string(*found)
+                                       : "there is no room for a buffer");
     }
     live[*found] = {size, buffer};
     return *found;
@@ -108,16 +112,37 @@ const Buffer* Allocating::lowest_l1_buffer() const {
     return live.empty() ? nullptr : live.begin()->second.buffer;
 }
 
-std::string clash_text(uint64_t program, uint64_t end, const IDevice* device) {
+void validate_region(uint64_t program, const char* type, const CoreRange& cores, uint64_t end,
+                     const IDevice* device, bool on_sub_device) {
 #if HAS_ALLOCATOR_VIEW
-    const Allocating& allocator = *device->allocator_impl();
+    const auto& allocator = on_sub_device ? device->allocator_impl(SubDeviceId{1}) : device->allocator_impl();
 #else
-    const Allocating& allocator = *device->allocator();
+    const auto& allocator = on_sub_device ? device->allocator(SubDeviceId{1}) : device->allocator();
 #endif
-    const Buffer* const buffer = allocator.lowest_l1_buffer();
-    return "clash of program " + std::to_string(program) + " ends " + std::to_string(end) + " lowest " +
-           std::to_string(buffer->address()) + " in the way 1 of " + std::to_string(buffer->size()) +
-           " buffer " + std::to_string(buffer->unique_id());
+    const auto number = [](uint64_t value) { return std::to_string(value); };
+    const auto& [first, last] = cores;
+    const std::string range = RELEASE < 7600 ? "[(x=" + number(first.x) + ",y=" + number(first.y) +
+                                                   ") - (x=" + number(last.x) + ",y=" + number(last.y) + ")]"
+                                             : "[" + number(first.x) + "-" + number(first.y) + " - " +
+                                                   number(last.x) + "-" + number(last.y) + "]";
+    const std::string clash = "clash of program " + number(program) + " on " + number(first.x) + "," +
+                              number(first.y) + " ends " + number(end) + " lowest ";
+    const std::string buffers = std::string("Statically allocated ") + type + " buffers ";
+    const uint64_t l1_end = device->l1_size_per_core();
+    if (end > l1_end) {
+        truth::add_failure(clash + number(l1_end));
+        throw std::runtime_error(buffers + "on core range " + range + " grow to " + number(end) +
+                                 " B which is beyond max L1 size of " + number(l1_end) + " B");
+    }
+    const Buffer* const buffer = allocator->lowest_l1_buffer();
+    if (buffer != nullptr && buffer->address() < end) {
+        truth::add_failure(clash + number(buffer->address()) + " in the way 1 of " + number(buffer->size()) +
+                           " buffer " + number(buffer->unique_id()));
+        throw std::runtime_error(buffers + "in program " + number(program) +
+                                 " clash with L1 buffers on core range " + range +
+                                 ". L1 buffer allocated at " + number(buffer->address()) + " and static " +
+                                 type + " buffer region ends at " + number(end));
+    }
 }
 
 // As a segment has a chip: each pool with all of its figures.

@@ -103,22 +103,6 @@ void ProgramImpl::allocate_circular_buffers(const IDevice* device) {
     }
 }
 
-void ProgramImpl::validate_circular_buffer_region(const IDevice* device) {
-    const std::optional<uint64_t> lowest = device->lowest_occupied_compute_l1_address();
-    for (const CircularBufferPlan& buffer : buffers_) {
-        const uint64_t end = buffer.address + buffer.size;
-        if (!buffer.is_global && end > device->l1_size_per_core()) {
-            truth::add_failure("clash of program " + std::to_string(id_) + " ends " + std::to_string(end) +
-                               " lowest " + std::to_string(device->l1_size_per_core()));
-            throw std::runtime_error("circular buffers end beyond L1");
-        }
-        if (!buffer.is_global && lowest && end > *lowest) {
-            truth::add_failure(clash_text(id_, end, device));
-            throw std::runtime_error("circular buffers clash with a buffer");
-        }
-    }
-}
-
 #if HAS_CHIP_BUFFERS
 void ProgramImpl::deallocate_circular_buffers() {
     for (const IDevice* chip : chips_) {
@@ -134,8 +118,8 @@ void ProgramImpl::CircularBufferAllocator::mark_address(uint64_t address, uint64
 }
 #endif
 
-#if HAS_COMPILE_AND_ALLOCATE
-void ProgramImpl::compile_and_allocate(IDevice* device, bool /*slow*/) {
+// In the order of the releases.
+void ProgramImpl::lay_out_on(IDevice* device) {
     allocate_circular_buffers(device);
     validate_circular_buffer_region(device);
 #if HAS_DATAFLOW_BUFFERS
@@ -147,10 +131,25 @@ void ProgramImpl::compile_and_allocate(IDevice* device, bool /*slow*/) {
 #else
     allocate_dataflow_buffers(device);
 #endif
+#if HAS_SCRATCHPADS
+#if defined(MUTATION_SCRATCHPAD_CALL_INLINED)
+    if (scratchpad_bytes != 0 && !has_scratchpads_) {
+        has_scratchpads_ = true;
+        lay_out(device, scratchpad_bytes, "scratchpad");
+        if (!kernel_.common_runtime_args().empty()) {
+            kernel_.common_runtime_args().front() = 1;
+        }
+    }
+#else
     allocate_scratchpads(device);
+#endif
+#endif
     validate_dataflow_buffer_region(device);
 #endif
 }
+
+#if HAS_COMPILE_AND_ALLOCATE
+void ProgramImpl::compile_and_allocate(IDevice* device, bool /*slow*/) { lay_out_on(device); }
 #endif
 
 void ProgramImpl::launch_on(IDevice* device, const std::vector<IDevice*>& chips,
@@ -162,8 +161,7 @@ void ProgramImpl::launch_on(IDevice* device, const std::vector<IDevice*>& chips,
     }
 #endif
     if (!HAS_COMPILE_AND_ALLOCATE || is_slow) {
-        allocate_circular_buffers(device);
-        validate_circular_buffer_region(device);
+        lay_out_on(device);
     }
 #if !HAS_KERNEL_RECORDS || defined(MUTATION_KERNEL_RECORD)
     constexpr bool kIsAsked = false;

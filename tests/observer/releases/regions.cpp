@@ -7,19 +7,37 @@
 
 namespace tt::tt_metal::detail {
 
+void ProgramImpl::validate_circular_buffer_region(const IDevice* device) {
+    for (const CircularBufferPlan& buffer : buffers_) {
+        if (!buffer.is_global) {
+            validate_region(id_, "circular", buffer.cores.ranges().front(), buffer.address + buffer.size,
+                            device, on_sub_device);
+        }
+    }
+}
+
 #if HAS_DATAFLOW_BUFFERS
+namespace {
+// The class whose addresses a compiler marks without a call.
+#if defined(MUTATION_SCRATCHPADS_INLINED)
+constexpr std::string_view kMarkedWithoutCall = "scratchpad";
+#elif defined(MUTATION_DATAFLOW_MARKS_INLINED)
+constexpr std::string_view kMarkedWithoutCall = "dataflow";
+#else
+constexpr std::string_view kMarkedWithoutCall;
+#endif
+}  // namespace
+
 void ProgramImpl::lay_out(const IDevice* device, uint64_t size, const char* type) {
     uint64_t address = 105'664;
     for (const CircularBufferAllocator& region : regions_) {
         address = std::max(address, region.end);
     }
     for (CircularBufferAllocator& region : regions_) {
-#if defined(MUTATION_SCRATCHPADS_INLINED)
-        if (type == std::string_view("scratchpad")) {
+        if (type == kMarkedWithoutCall) {
             region.end = address + size;
             continue;
         }
-#endif
         region.mark_address(address, size, 105'664);
     }
     for (const IDevice* chip : chips_of(device)) {
@@ -36,8 +54,11 @@ void ProgramImpl::allocate_dataflow_buffers(const IDevice* device) {
     }
 }
 
+#if HAS_DATAFLOW_LIST
 const std::vector<uint64_t>& ProgramImpl::dataflow_buffers() const { return dataflow_buffers_; }
+#endif
 
+#if HAS_SCRATCHPADS
 void ProgramImpl::allocate_scratchpads(const IDevice* device) {
     if (scratchpad_bytes != 0 && !has_scratchpads_) {
         has_scratchpads_ = true;
@@ -47,13 +68,10 @@ void ProgramImpl::allocate_scratchpads(const IDevice* device) {
         }
     }
 }
+#endif
 
 void ProgramImpl::validate_dataflow_buffer_region(const IDevice* device) {
-    const std::optional<uint64_t> lowest = device->lowest_occupied_compute_l1_address();
-    if (lowest && regions_[0].end > *lowest) {
-        truth::add_failure(clash_text(id_, regions_[0].end, device));
-        throw std::runtime_error("dataflow buffers clash with a buffer");
-    }
+    validate_region(id_, "dataflow", regions_[0].core_range, regions_[0].end, device, on_sub_device);
 }
 #endif
 

@@ -39,8 +39,11 @@
 #define HAS_VIRTUAL_ALLOCATOR (RELEASE >= 7300)
 #define HAS_ASIC_IDS (RELEASE >= 7400)
 #define HAS_COMPILE_AND_ALLOCATE (RELEASE >= 7600)
-#define HAS_DATAFLOW_BUFFERS (RELEASE >= 7700)
-#define HAS_PER_CORE_BUFFERS (RELEASE >= 7700)  // a buffer may have an address on each core by itself
+#define HAS_DATAFLOW_BUFFERS (RELEASE >= 6700)
+#define HAS_DATAFLOW_LIST (RELEASE >= 6900)  // dataflow_buffers() is exported
+#define HAS_SCRATCHPADS (RELEASE >= 7500)
+#define HAS_DATAFLOW_EVENTS (RELEASE >= 7700)   // processors have functions for both
+#define HAS_PER_CORE_BUFFERS (RELEASE >= 6900)  // a buffer may have an address on each core by itself
 #define HAS_CONTEXTS (RELEASE >= 7800)
 
 namespace ttsl {
@@ -163,8 +166,9 @@ public:
     OTHER(38);
 };
 
-// A failure of circular or dataflow buffers that end beyond the lowest L1 buffer.
-std::string clash_text(uint64_t program, uint64_t end, const IDevice* device);
+// Throws if buffers of a program reach into the lowest L1 buffer, of the device or its sub-device, or beyond the end of L1.
+void validate_region(uint64_t program, const char* type, const CoreRange& cores, uint64_t end,
+                     const IDevice* device, bool on_sub_device);
 
 // The memory of one device, and that of its only sub-device.
 struct DeviceMemory {
@@ -281,13 +285,24 @@ struct Statistics {
 };
 
 #define ALLOCATOR_QUESTIONS                                         \
-    uint32_t get_num_banks(const BufferType& type) const;           \
     uint64_t get_base_allocator_addr(const HalMemType& type) const; \
     uint32_t get_alignment(BufferType type) const;                  \
     Statistics get_statistics(const BufferType& type) const;        \
     void deallocate_buffers();
 
 class AllocatorState {};
+
+// Functions that are gone: the library does not export them.
+#if defined(MUTATION_BANKS_GONE)
+#define BANKS_HIDDEN __attribute__((visibility("hidden")))
+#else
+#define BANKS_HIDDEN
+#endif
+#if defined(MUTATION_PER_CORE_GONE)
+#define ADDRESSES_HIDDEN __attribute__((visibility("hidden")))
+#else
+#define ADDRESSES_HIDDEN
+#endif
 
 #if HAS_ALLOCATOR_VIEW
 class AllocatorImpl {
@@ -302,6 +317,7 @@ public:
     explicit Allocator(uint32_t l1_banks) : l1_banks_(l1_banks) {}
     virtual ~Allocator() = default;
 #endif
+    static inline uint64_t l1_limit = 0;  // no buffer of L1 is given below
     uint64_t allocate_buffer(Buffer* buffer);
     void deallocate_buffer(Buffer* buffer);
 #if HAS_ALLOCATOR_VIEW
@@ -310,6 +326,7 @@ public:
     void free_all();
     std::optional<uint64_t> lowest_l1() const;
     const Buffer* lowest_l1_buffer() const;
+    BANKS_HIDDEN uint32_t get_num_banks(const BufferType& type) const;
     ALLOCATOR_QUESTIONS
 
 private:
@@ -326,6 +343,7 @@ private:
 class Allocator {
 public:
     explicit Allocator(AllocatorImpl* impl) : impl_(impl) {}
+    uint32_t get_num_banks(const BufferType& type) const;
     ALLOCATOR_QUESTIONS
 
 private:
@@ -406,6 +424,9 @@ private:
 // ---- programs ------------------------------------------------------------------------------------------------------
 
 #if HAS_DATAFLOW_BUFFERS
+#if defined(MUTATION_ARGUMENTS_GONE)
+#define common_runtime_args common_arguments
+#endif
 class Kernel {
 public:
     std::vector<uint32_t>& common_runtime_args();
@@ -447,6 +468,7 @@ public:
 #if HAS_KERNEL_RECORDS
     std::vector<KernelMeta> collect_kernel_meta(IDevice* device) const;
 #endif
+    void lay_out_on(IDevice* device);
     void launch_on(IDevice* device, const std::vector<IDevice*>& chips, bool is_slow);
 #if HAS_COMPILE_AND_ALLOCATE
     void compile_and_allocate(IDevice* device, bool slow);
@@ -458,25 +480,33 @@ public:
 #endif
 #if HAS_DATAFLOW_BUFFERS
     void allocate_dataflow_buffers(const IDevice* device);
+#if HAS_DATAFLOW_LIST
     const std::vector<uint64_t>& dataflow_buffers() const;
-    void allocate_scratchpads(const IDevice* device);
+#endif
     void validate_dataflow_buffer_region(const IDevice* device);
 
     uint64_t dataflow_bytes = 0;  // of its only dataflow buffer, on a row and another core
+#endif
+#if HAS_SCRATCHPADS
+    void allocate_scratchpads(const IDevice* device);
     uint64_t scratchpad_bytes = 0;
 #endif
+    bool on_sub_device = false;
 
 private:
 #if HAS_DATAFLOW_BUFFERS
     struct CircularBufferAllocator {
+#if defined(MUTATION_REGION_MOVED)
+        uint64_t moved = 77;
+#endif
         CoreRange core_range;
         uint64_t end = 0;
         void mark_address(uint64_t address, uint64_t size, uint64_t base);
     };
     void lay_out(const IDevice* device, uint64_t size, const char* type);
 
-    std::array<CircularBufferAllocator, 2> regions_{CircularBufferAllocator{{{0, 0}, {1, 0}}},
-                                                    CircularBufferAllocator{{{0, 1}, {0, 1}}}};
+    std::array<CircularBufferAllocator, 2> regions_{CircularBufferAllocator{.core_range = {{0, 0}, {1, 0}}},
+                                                    CircularBufferAllocator{.core_range = {{0, 1}, {0, 1}}}};
     Kernel kernel_;
     std::vector<uint64_t> dataflow_buffers_;
     bool has_scratchpads_ = false;
@@ -556,7 +586,7 @@ public:
     virtual void track_allocate(const Buffer*) {}
     virtual void track_deallocate(Buffer*) {}
     virtual void track_allocate_cb(const CoreRangeSet&, uint64_t, uint64_t, bool, const IDevice*) {}
-#if HAS_DATAFLOW_BUFFERS
+#if HAS_DATAFLOW_EVENTS
     virtual void track_allocate_dataflow_buffer(const CoreRangeSet&, uint64_t, uint64_t, bool,
                                                 const IDevice*) {}
     virtual void track_allocate_scratchpad(const CoreRangeSet&, uint64_t, uint64_t, const IDevice*) {}
@@ -601,7 +631,7 @@ public:
     void track_allocate_cb(const CoreRangeSet& cores, uint64_t address, uint64_t size, bool is_global,
                            const IDevice* device);
     void track_deallocate_cb(const IDevice* device);
-#if HAS_DATAFLOW_BUFFERS
+#if HAS_DATAFLOW_EVENTS
     void track_allocate_dataflow_buffer(const CoreRangeSet& cores, uint64_t address, uint64_t size,
                                         bool borrows, const IDevice* device);
     void track_allocate_scratchpad(const CoreRangeSet& cores, uint64_t address, uint64_t size,
@@ -643,7 +673,8 @@ const std::string& current_allocation_context();
 #if HAS_PER_CORE_BUFFERS
 namespace experimental::per_core_allocation {
 bool is_per_core_allocation(const Buffer& buffer);
-const std::unordered_map<CoreCoord, uint64_t, CoreHash>& get_per_core_addresses(const Buffer& buffer);
+ADDRESSES_HIDDEN const std::unordered_map<CoreCoord, uint64_t, CoreHash>& get_per_core_addresses(
+    const Buffer& buffer);
 }  // namespace experimental::per_core_allocation
 #endif
 

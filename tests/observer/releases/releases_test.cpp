@@ -59,8 +59,10 @@ Lines live_lines(const segment::Reader& reader) {
         const bool is_cb = each.kind == AllocationKind::cb;
         std::string line = sets[each.set] + (is_cb ? " cb of program " + owner
                                                    : " kind " + std::to_string(static_cast<int>(each.kind)));
-        line += " at " + std::to_string(each.address) + " requested " + requested + " reserved " +
-                std::to_string(each.reserved) + (is_cb ? "" : " buffer " + owner);
+        line +=
+            " at " + std::to_string(each.address) + " requested " + requested + " reserved " +
+            (each.flags.has(AllocationFlag::reserved_unknown) ? "unknown" : std::to_string(each.reserved)) +
+            (is_cb ? "" : " buffer " + owner);
         line += each.flags.has(AllocationFlag::planned) ? " planned" : "";
         line += each.flags.has(AllocationFlag::dataflow) ? " dataflow" : "";
         line += each.flags.has(AllocationFlag::scratchpad) ? " scratchpad" : "";
@@ -102,7 +104,8 @@ Lines failure_lines(const segment::Reader& reader) {
                                                  std::to_string(each.blocker_requested) + " buffer " +
                                                  std::to_string(each.blocker_owner);
         if (each.cb_end != 0) {
-            lines.push_back("clash of program " + std::to_string(each.program) + " ends " +
+            lines.push_back("clash of program " + std::to_string(each.program) + " on " +
+                            std::to_string(each.core_x) + "," + std::to_string(each.core_y) + " ends " +
                             std::to_string(each.cb_end) + " lowest " + std::to_string(each.lowest_buffer) +
                             in_the_way);
         } else {
@@ -149,7 +152,7 @@ private:
     std::optional<PausedScenario> scenario_;
 };
 
-constexpr size_t kSteps = 22;
+constexpr size_t kSteps = 25;
 
 void expect_right(ObservedRun& run) {
     size_t steps = 0;
@@ -210,9 +213,13 @@ TEST_P(ObservedRelease, IsSeenAsItIsOrLeftAloneWithAReason) {
 class UnseenBuffers : public ::testing::TestWithParam<StandIn> {};
 
 TEST_P(UnseenBuffers, AreRecordedWithUnknownBytes) {
-    const std::string of_class = " " + GetParam().reason;
+    const std::string reason = GetParam().reason;
+    const bool is_every_program = reason.find("every program") != std::string::npos;
     const auto is_of_class = [&](const std::string& line) {
-        return line.find(of_class) != std::string::npos;
+        return (reason.find("dataflow") != std::string::npos &&
+                line.find(" dataflow") != std::string::npos) ||
+               (reason.find("scratchpad") != std::string::npos &&
+                line.find(" scratchpad") != std::string::npos);
     };
     ObservedRun run(GetParam());
     size_t seen = 0;
@@ -221,17 +228,44 @@ TEST_P(UnseenBuffers, AreRecordedWithUnknownBytes) {
         Lines truth = run.scenario().truth().at("live").get<Lines>();
         const auto hidden = std::erase_if(truth, is_of_class);
         Lines live = live_lines(reader);
-        EXPECT_EQ(std::erase_if(live, is_of_class), hidden) << *step;
+        const auto shown = std::erase_if(live, is_of_class);
+        EXPECT_TRUE(shown == hidden || (is_every_program && shown > hidden)) << *step << ": " << shown;
         EXPECT_EQ(live, sorted(truth)) << *step;
         size_t unknown = 0;
         reader.for_each_live([&](segment::SlotRef, const segment::Allocation& each) {
             unknown += each.flags.has(AllocationFlag::reserved_unknown) ? 1u : 0u;
             return true;
         });
-        EXPECT_EQ(unknown, hidden) << *step;
+        EXPECT_EQ(unknown, shown) << *step;
         seen += hidden;
     }
     EXPECT_GT(seen, 0u);
+}
+
+// Without a function some bytes are not known. They are never guessed.
+class UnknownBytes : public ::testing::TestWithParam<StandIn> {};
+
+TEST_P(UnknownBytes, AreSaidToBeUnknownAndAllElseIsRight) {
+    const auto without_reserved = [](Lines lines) {
+        for (std::string& line : lines) {
+            if (const size_t start = line.find(" reserved "); start != std::string::npos) {
+                line.erase(start, line.find(' ', start + 10) - start);
+            }
+        }
+        return sorted(lines);
+    };
+    ObservedRun run(GetParam());
+    size_t unknown = 0;
+    while (const auto step = run.scenario().next_step()) {
+        const Lines truth = sorted(run.scenario().truth().at("live").get<Lines>());
+        Lines live = live_lines(test::reader_of(run.scenario().pid()));
+        EXPECT_EQ(without_reserved(live), without_reserved(truth)) << *step;
+        unknown += std::erase_if(
+            live, [](const std::string& line) { return line.find("unknown") != std::string::npos; });
+        EXPECT_TRUE(std::includes(truth.begin(), truth.end(), live.begin(), live.end())) << *step;
+    }
+    EXPECT_GT(unknown, 0u);
+    EXPECT_EQ(run.errors(), "");
 }
 
 // From CMakeLists.txt: name|library|reason, separated by newlines.
@@ -252,6 +286,7 @@ std::vector<StandIn> stand_ins(const char* list) {
 const auto kName = [](const auto& each) { return each.param.name; };
 INSTANTIATE_TEST_SUITE_P(Releases, ObservedRelease, ::testing::ValuesIn(stand_ins(TTMEM_RELEASES)), kName);
 INSTANTIATE_TEST_SUITE_P(Unseen, UnseenBuffers, ::testing::ValuesIn(stand_ins(TTMEM_UNSEEN)), kName);
+INSTANTIATE_TEST_SUITE_P(Gone, UnknownBytes, ::testing::ValuesIn(stand_ins(TTMEM_UNKNOWN_BYTES)), kName);
 INSTANTIATE_TEST_SUITE_P(Mutations, ObservedRelease, ::testing::ValuesIn(stand_ins(TTMEM_MUTATIONS)), kName);
 
 }  // namespace

@@ -118,6 +118,11 @@ bool run(const char* file) {
         buffers.push_back(Buffer::create(mesh.get(), 4096, 4096, BufferType::DRAM));
     }
     {
+        const Op op("compile");
+        const Context binaries("program_cache: kernel binaries");
+        buffers.push_back(Buffer::create(mesh.get(), 4096, 4096, BufferType::DRAM));
+    }
+    {
         const Context context("a context");
         buffers.push_back(Buffer::create(mesh.get(), 2048, 2048, BufferType::DRAM));
     }
@@ -145,6 +150,10 @@ bool run(const char* file) {
     is_right =
         is_right && throws([&] { Buffer::create(mesh.get(), 1u << 21, 2048, BufferType::L1, false, {}, 1); });
     pause("out of memory");
+    Allocating::l1_limit = 1'400'000;
+    is_right = is_right && throws([&] { Buffer::create(mesh.get(), 131'072, 2048, BufferType::L1); });
+    Allocating::l1_limit = 0;
+    pause("an address below a limit");
 
     distributed::MeshCommandQueue queue(mesh.get());
     {
@@ -181,13 +190,25 @@ bool run(const char* file) {
         is_right = is_right && throws([&] { distributed::EnqueueMeshWorkload(queue, workload, false); });
     }
     pause("a clash");
+    {
+        // The lowest buffer of the device is further below.
+        Program program({{CoreRangeSet(std::vector{CoreRange{{0, 1}, {0, 1}}}), 105'664, 1'306'336, false}},
+                        400);
+        program.impl().on_sub_device = true;
+        distributed::MeshWorkload workload;
+        workload.get_programs().emplace(range_of(0, 1), program);
+        is_right = is_right && throws([&] { distributed::EnqueueMeshWorkload(queue, workload, false); });
+    }
+    pause("a clash on a sub-device");
 
 #if HAS_DATAFLOW_BUFFERS
     {
         distributed::MeshWorkload workload;
         Program program({}, 400);
         program.impl().dataflow_bytes = 16'384;
+#if HAS_SCRATCHPADS
         program.impl().scratchpad_bytes = 4096;
+#endif
         workload.get_programs().emplace(range_of(0, 1), program);
         distributed::EnqueueMeshWorkload(queue, workload, false);
         pause("dataflow buffers");
@@ -222,6 +243,16 @@ bool run(const char* file) {
         Buffer::create(mesh.get(), 4096, 1024, BufferType::DRAM);
     }).join();
     pause("a thread");
+
+    std::thread([&] {
+        GraphTracker::instance().track_function_start("thrown");  // an op that throws never ends
+        if (kReportsNames) {
+            truth::enter("thrown");
+        }
+        const Op op("after");
+        buffers.push_back(Buffer::create(mesh.get(), 4096, 1024, BufferType::DRAM));
+    }).join();
+    pause("an op that throws");
 
     chip->allocator()->deallocate_buffers();
     pause("all of a chip freed at once");

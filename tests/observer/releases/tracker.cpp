@@ -62,7 +62,7 @@ void GraphTracker::track_deallocate_cb(const IDevice* device) {
     }
 }
 
-#if HAS_DATAFLOW_BUFFERS
+#if HAS_DATAFLOW_EVENTS
 void GraphTracker::track_allocate_dataflow_buffer(const CoreRangeSet& cores, uint64_t address, uint64_t size,
                                                   bool borrows, const IDevice* device) {
     for (const auto& processor : processors) {
