@@ -17,9 +17,11 @@ A line that creates a symbolic link is skipped: its relative path starts at the 
 
 import os
 import re
-import subprocess
 import sys
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from harness.tracked_files import is_clone, tracked_files  # noqa: E402
 
 ROOT_VARIABLES = {"CMAKE_SOURCE_DIR", "PROJECT_SOURCE_DIR", "TTMEM_SOURCE_DIR", "sourceDir", "PWD"}
 FOLDER_VARIABLES = {"CMAKE_CURRENT_SOURCE_DIR", "CMAKE_CURRENT_LIST_DIR"}
@@ -34,17 +36,12 @@ BUILD_FILE = re.compile(r"(^|/)CMakeLists\.txt$|\.cmake$")
 DOWNLOAD = re.compile(r"\b(FetchContent_\w+|ExternalProject_\w+|file\s*\(\s*DOWNLOAD)")
 
 
-def tracked_files(root: Path) -> list[Path]:
+def files_of(root: Path) -> list[Path]:
     """Without git, everything but the build folder counts as tracked."""
-    # The clone may belong to another user, which git refuses by default.
-    command = ["git", "-c", "safe.directory=*", "-C", str(root), "ls-files", "-z"]
-    listing = subprocess.run(command, capture_output=True, check=False)
-    if listing.returncode == 0 and (root / ".git").exists():
-        names = [os.fsdecode(name) for name in listing.stdout.split(b"\0") if name]
-    else:
-        names = [str(path.relative_to(root)) for path in root.rglob("*")
-                 if path.relative_to(root).parts[0] not in ("build", ".git") and "node_modules" not in path.parts]
-    return [Path(name) for name in sorted(names) if (root / name).is_file() or (root / name).is_symlink()]
+    if is_clone(root):
+        return [Path(name) for name in tracked_files(root)]
+    found = [path.relative_to(root) for path in root.rglob("*") if path.is_file() or path.is_symlink()]
+    return sorted(path for path in found if path.parts[0] != "build" and "node_modules" not in path.parts)
 
 
 def leads_out(start: Path, path: str) -> bool:
@@ -101,7 +98,7 @@ def check_file(root: Path, file: Path) -> list[str]:
 def main(arguments: list[str]) -> int:
     root = Path(arguments[0] if arguments else ".").resolve()
     own = Path("tests/architecture/check_references_test.py")  # it holds what must fail
-    files = [file for file in tracked_files(root) if file != own]
+    files = [file for file in files_of(root) if file != own]
     problems = [problem for file in files for problem in check_file(root, file)]
     for problem in problems:
         print(problem, file=sys.stderr)

@@ -108,6 +108,17 @@ class ReferenceCheck(unittest.TestCase):
         subprocess.run(["git", "-C", str(self.root), "add", "notes.txt"], check=True)
         self.assertEqual(self.run_check()[0], 1)
 
+    @unittest.skipIf(os.getuid() != 0, "only root can make a clone of another user")
+    def test_a_clone_of_another_user_is_checked_too(self):
+        subprocess.run(["git", "init", "-q", str(self.root)], check=True)
+        self.write("notes.txt", "../beside\n")
+        self.write("README.md", "fine\n")
+        subprocess.run(["git", "-C", str(self.root), "add", "README.md"], check=True)
+        subprocess.run(["chown", "-R", "1000:1000", str(self.root)], check=True)
+        refused = subprocess.run(["git", "-C", str(self.root), "ls-files"], capture_output=True, check=False)
+        self.assertNotEqual(refused.returncode, 0, "git refuses it by default")
+        self.assertEqual(self.run_check()[0], 0)
+
     def test_an_empty_tree_fails(self):
         self.assertEqual(self.run_check()[0], 1)
 

@@ -5,10 +5,10 @@
 import glob
 import os
 import re
-import subprocess
 import unittest
 
 from harness.programs import ROOT, read_file
+from harness.tracked_files import is_clone, tracked_files
 
 
 def pages() -> list[str]:
@@ -23,12 +23,11 @@ class Pages(unittest.TestCase):
             self.assertEqual(sorted(titles), sorted(set(titles)), page)
 
     def test_the_readme_names_every_folder(self):
-        if not os.path.exists(os.path.join(ROOT, ".git")):
+        if not is_clone(ROOT):
             self.skipTest("needs a git clone, for the list of files")
         tree = read_file("README.md").split("## The tree")[1].split("## ")[0]
         named = {name.split("/")[0] for row in re.findall(r"^\| (`[^|]+) \|", tree, re.MULTILINE) for name in re.findall(r"`([^`]+)`", row)}
-        files = subprocess.run(["git", "-C", ROOT, "ls-files"], capture_output=True, text=True, check=True).stdout
-        folders = {path.split("/")[0] for path in files.splitlines() if "/" in path and not path.startswith(".")}
+        folders = {path.split("/")[0] for path in tracked_files(ROOT) if "/" in path and not path.startswith(".")}
         self.assertEqual(folders - named - {"docs"}, set())
 
     def test_the_cost_of_an_event_is_the_same_on_every_page(self):

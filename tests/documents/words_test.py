@@ -7,10 +7,10 @@ The list holds each phrase with a '~' in every word, so that this file does not 
 
 import os
 import re
-import subprocess
 import unittest
 
 from harness.programs import ROOT
+from harness.tracked_files import is_clone, tracked_files
 
 PHRASES = """
 the daemon is g~one since
@@ -59,17 +59,12 @@ def phrases() -> list[re.Pattern]:
     return found + [re.compile(rf"(?<![\w.]){re.escape(heading.replace('~', ''))}(?!\w)") for heading in HEADINGS]
 
 
-def tracked_files() -> list[str]:
-    listed = subprocess.run(["git", "-C", ROOT, "ls-files", "-z"], capture_output=True, text=True, check=True).stdout
-    return [path for path in listed.split("\0") if os.path.isfile(os.path.join(ROOT, path))]
-
-
 class Words(unittest.TestCase):
     def test_no_file_has_a_phrase_that_users_stumbled_over(self):
-        if not os.path.exists(os.path.join(ROOT, ".git")):
+        if not is_clone(ROOT):
             self.skipTest("needs a git clone, for the list of files")
         patterns, found = phrases(), []
-        for path in tracked_files():
+        for path in tracked_files(ROOT):
             with open(os.path.join(ROOT, path), encoding="utf-8", errors="replace") as file:
                 text = file.read()
             for pattern in patterns:

@@ -7,6 +7,7 @@
     daemon            RuntimeDirectory, Daemon
     simulator         Simulator: the simulated runtime, paused at its steps
     tracked_process   TrackedProcess: a process that runs code which the test sends it
+    tracked_files     the files that git tracks
     users             users without an account, and skipping where the test may not become one of them
     http_client       http_get(), EventStream
     classic_client    a client of the classic wire

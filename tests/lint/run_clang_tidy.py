@@ -20,6 +20,9 @@ import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from harness.tracked_files import tracked_files  # noqa: E402
+
 CLANG_TIDY = "clang-tidy-14"
 PLACES = ["src", "sim", "include", "tests"]
 
@@ -52,13 +55,8 @@ class Unit:
     others: tuple[str, ...]    # other flags
 
 
-def git_files(root: Path, *patterns: str) -> list[str]:
-    return subprocess.run(["git", "-C", str(root), "ls-files", "-z", "--", *patterns],
-                          check=True, capture_output=True, text=True).stdout.split("\0")[:-1]
-
-
-def tracked_files(root: Path, places: list[str]) -> set[Path]:
-    return {root / name for name in git_files(root, *places)
+def sources(root: Path, places: list[str]) -> set[Path]:
+    return {root / name for name in tracked_files(root, *places)
             if name.endswith((".c", ".cpp")) and not TEST_FILE.search(name)}
 
 
@@ -76,7 +74,7 @@ def settings_of(files: frozenset[Path], root: Path) -> Path:
 
 def copy_settings(root: Path, build: Path) -> bytes:
     """Settings of a folder apply to its unity files too, which lie at the same place of the build folder."""
-    names = git_files(root, "*/.clang-tidy")
+    names = tracked_files(root, "*/.clang-tidy")
     for name in names:
         (build / name).parent.mkdir(parents=True, exist_ok=True)
         (build / name).write_bytes((root / name).read_bytes())
@@ -202,7 +200,7 @@ def main(arguments: list[str]) -> int:
     notes = build / "clang-tidy"
     notes.mkdir(parents=True, exist_ok=True)
 
-    tracked = tracked_files(root, arguments[1:] or PLACES)
+    tracked = sources(root, arguments[1:] or PLACES)
     entries = json.loads((build / "compile_commands.json").read_text())
     wanted = units_to_check(entries, tracked, root)
     checked = set().union(*(unit.files for unit in wanted))
