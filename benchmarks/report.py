@@ -135,7 +135,7 @@ def main():
     print("median, ns an operation")
     for name, value in ns.items():
         print(f"  {name:<42} {value:>10.2f}")
-    print("instructions an event (callgrind)")
+    print("instructions per event (callgrind)")
     for name, value in instructions.items():
         print(f"  {name:<42} {value:>10.1f}")
     for number, (what, value) in enumerate(observer_rows(ns)):

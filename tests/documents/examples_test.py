@@ -17,7 +17,7 @@ import tempfile
 import time
 
 from harness.daemon import Daemon, RuntimeDirectory
-from harness.examples import REASONS, Block, Example, blocks_of, examples_of_help, examples_of_manual, help_text, subcommands
+from harness.examples import REASONS, Block, Example, blocks_of, examples_of_help, examples_of_manual, help_text, indented_blocks_of, subcommands
 from harness.http_client import http_get
 from harness.private_host import enter_private_host
 from harness.programs import BIN, LIB, ROOT, clean_environment, read_file
@@ -81,6 +81,9 @@ class Blocks(TestCase):
 
     def test_what_is_not_run_has_one_of_the_reasons(self):
         self.assertEqual({block.where: block.not_run for block in self.blocks() if block.not_run and block.not_run not in REASONS}, {})
+
+    def test_no_command_is_in_an_indented_block(self):
+        self.assertEqual([where for document in DOCUMENTS for where in indented_blocks_of(document)], [], "write ```sh around it")
 
     def test_prompts_are_in_console_blocks_only(self):
         self.assertEqual([block.where for block in self.blocks() if block.language != "console" and

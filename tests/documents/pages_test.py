@@ -12,15 +12,39 @@ from harness.tracked_files import is_clone, tracked_files
 
 
 def pages() -> list[str]:
-    return [os.path.relpath(path, ROOT) for pattern in ("*.md", "docs/*.md", "integrations/*/*.md")
+    return [os.path.relpath(path, ROOT) for pattern in ("*.md", "docs/*.md", "integrations/*/*.md", "sim/README.md", "src/README.md")
             for path in sorted(glob.glob(os.path.join(ROOT, pattern)))]
+
+
+def prose_of(page: str) -> str:
+    """Without blocks of code."""
+    return re.sub(r"^```.*?^```$", "", read_file(page), flags=re.DOTALL | re.MULTILINE)
 
 
 class Pages(unittest.TestCase):
     def test_no_page_has_two_sections_of_one_title(self):
         for page in pages():
-            titles = re.findall(r"^## .*$", re.sub(r"^```.*?^```$", "", read_file(page), flags=re.DOTALL | re.MULTILINE), re.MULTILINE)
+            titles = re.findall(r"^## .*$", prose_of(page), re.MULTILINE)
             self.assertEqual(sorted(titles), sorted(set(titles)), page)
+
+    def test_every_relative_link_leads_to_a_file(self):
+        for page in pages():
+            for link in re.findall(r"\]\(([^)#\s]+)", prose_of(page)):
+                if not re.match(r"[a-z]+:", link):
+                    self.assertTrue(os.path.exists(os.path.join(ROOT, os.path.dirname(page), link)), f"{page}: {link}")
+
+    def test_every_path_of_the_tree_is_there(self):
+        folders = {name for name in os.listdir(ROOT) if os.path.isdir(os.path.join(ROOT, name))} - {"build"}
+        checked = 0
+        for page in pages():
+            # These two pages name files from src/ on.
+            starts = ["", os.path.dirname(page), *(["src"] if page in ("docs/ARCHITECTURE.md", "src/README.md") else [])]
+            known = folders | {name for start in starts[1:] if start for name in os.listdir(os.path.join(ROOT, start))}
+            for path in re.findall(r"`([\w.+-]+(?:/[\w.+*-]+)+/?)`", prose_of(page)):
+                if path.split("/")[0] in known:
+                    checked += 1
+                    self.assertTrue(any(glob.glob(os.path.join(ROOT, start, path)) for start in starts), f"{page}: {path}")
+        self.assertGreater(checked, 50)
 
     def test_the_readme_names_every_folder(self):
         if not is_clone(ROOT):

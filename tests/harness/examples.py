@@ -66,6 +66,20 @@ def blocks_of(document: str) -> list[Block]:
     return blocks
 
 
+def indented_blocks_of(document: str) -> list[str]:
+    """Where the code blocks without a fence begin: indented by four columns behind an empty line, and not part of a list."""
+    found, is_fenced, is_in_list, before = [], False, False, ""
+    for number, line in enumerate(read_file(document).splitlines(), 1):
+        if line.startswith("```"):
+            is_fenced = not is_fenced
+        elif not is_fenced and line.startswith("    ") and not before.strip() and not is_in_list:
+            found.append(f"{document}:{number}")
+        elif line.strip() and not line.startswith(" "):
+            is_in_list = re.match(r"[*-] |\d+\. ", line) is not None
+        before = line
+    return found
+
+
 def help_text(*command: str) -> str:
     return subprocess.run([os.path.join(BIN, command[0]), *command[1:], "--help"], capture_output=True, text=True,
                           check=True).stdout
