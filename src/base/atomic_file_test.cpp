@@ -6,9 +6,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <string>
 
 namespace ttmem::base {
@@ -26,7 +28,8 @@ TEST(AtomicFile, ReplacesTheTextAndCreatesFolders) {
     EXPECT_TRUE(write_file_atomically(path, "first\n"));
     EXPECT_TRUE(write_file_atomically(path, "second\n"));
     EXPECT_EQ(text_of_file(path), "second\n");
-    EXPECT_FALSE(std::filesystem::exists(path + ".new"));
+    const auto files = std::filesystem::directory_iterator(folder + "/a/b");
+    EXPECT_EQ(std::distance(begin(files), end(files)), 1) << "nothing else is left";
     std::filesystem::remove_all(folder);
 }
 
@@ -44,6 +47,31 @@ TEST(AtomicFile, HasTheModeThatIsAskedForWhateverTheUmask) {
 
 TEST(AtomicFile, ReportsAFolderThatCanNotBeMade) {
     EXPECT_FALSE(write_file_atomically("/proc/no-such-folder/file", "text"));
+    EXPECT_EQ(errno, ENOENT);
+}
+
+TEST(AtomicFile, LeavesTheOldFileAndNoOtherWhereItCanNotBeReplaced) {
+    std::string folder = testing::TempDir() + "atomic-XXXXXX";
+    ASSERT_NE(mkdtemp(folder.data()), nullptr);
+    std::filesystem::create_directories(folder + "/file/below");  // no file replaces a folder
+    EXPECT_FALSE(write_file_atomically(folder + "/file", "text"));
+    EXPECT_EQ(errno, EISDIR);
+    const auto files = std::filesystem::directory_iterator(folder);
+    EXPECT_EQ(std::distance(begin(files), end(files)), 1);
+    std::filesystem::remove_all(folder);
+}
+
+TEST(AtomicFile, DoesNotWriteThroughALinkThatSomeoneElseMade) {
+    std::string folder = testing::TempDir() + "atomic-XXXXXX";
+    ASSERT_NE(mkdtemp(folder.data()), nullptr);
+    const std::string path = folder + "/file";
+    std::ofstream(folder + "/other") << "untouched";
+    std::filesystem::create_symlink(folder + "/other",
+                                    path + "." + std::to_string(gettid()) + kUnfinishedFile);
+    EXPECT_TRUE(write_file_atomically(path, "text"));
+    EXPECT_EQ(text_of_file(folder + "/other"), "untouched");
+    EXPECT_EQ(text_of_file(path), "text");
+    std::filesystem::remove_all(folder);
 }
 
 }  // namespace

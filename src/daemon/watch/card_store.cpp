@@ -17,6 +17,7 @@
 #include <system_error>
 #include <utility>
 
+#include "base/atomic_file.hpp"
 #include "base/descriptor.hpp"
 #include "base/environment.hpp"
 #include "base/time.hpp"
@@ -27,39 +28,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr char kUnfinished[] = ".new";
 constexpr uint64_t kSameTimeNs = 60 * base::kNsPerSecond;  // the wall clock may be set while a process runs
-
-bool write_all(int file, std::string_view text) {
-    while (!text.empty()) {
-        const ssize_t written = write(file, text.data(), text.size());
-        if (written < 0 && errno == EINTR) {
-            continue;
-        }
-        if (written <= 0) {
-            return false;
-        }
-        text.remove_prefix(static_cast<size_t>(written));
-    }
-    return true;
-}
-
-// Writes a file under another name, and gives it its own when all of it is on the disk. Returns 0 or an errno; then nothing is left.
-int write_card_file(const fs::path& path, std::string_view text) {
-    const std::string unfinished = path.string() + kUnfinished;
-    base::Descriptor file(
-        open(unfinished.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600));
-    if (!file) {
-        return errno;
-    }
-    if (!write_all(file.get(), text) || fsync(file.get()) != 0 ||
-        rename(unfinished.c_str(), path.c_str()) != 0) {
-        const int error = errno != 0 ? errno : EIO;
-        unlink(unfinished.c_str());
-        return error;
-    }
-    return 0;
-}
 
 // The folder is for the daemon alone: a card has the names of its user's buffers.
 int make_folder(const fs::path& folder) {
@@ -129,7 +98,7 @@ void CardStore::load() {
     for (fs::directory_iterator each(folder_, problem), end; !problem && each != end;
          each.increment(problem)) {
         const std::string name = each->path().filename().string();
-        if (name.starts_with("card-") && name.ends_with(kUnfinished)) {
+        if (name.starts_with("card-") && name.ends_with(base::kUnfinishedFile)) {
             std::error_code ignored;
             fs::remove(each->path(), ignored);  // of a daemon that was killed
             continue;
@@ -176,7 +145,9 @@ void CardStore::add(view::KeptCard card, uint64_t start_time) {
         return lose("there is no state folder (set TTMEM_STATE_DIR)");
     }
     int error = make_folder(folder_);
-    error = error != 0 ? error : write_card_file(folder_ / stored.file_name(), text);
+    if (error == 0 && !base::write_file_atomically(folder_ / stored.file_name(), text, 0600)) {
+        error = errno;
+    }
     if (error != 0) {
         return lose(folder_.string() + ": " + std::strerror(error));
     }
