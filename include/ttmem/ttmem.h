@@ -243,10 +243,21 @@ typedef struct ttmem_cb_clash {
     uint64_t program;        /* TTMEM_UNKNOWN where unknown */
     uint64_t requested;      /* bytes of the program's circular buffers on that core */
     uint64_t cb_end;         /* the address where the circular buffers end */
-    uint64_t lowest_buffer;  /* the address of the lowest L1 buffer; if they reach beyond L1, its end */
+    uint64_t lowest_buffer;  /* the address of the lowest L1 buffer */
     uint64_t free_per_bank;  /* free bytes of L1 in one bank */
     ttmem_handle blocker;    /* the allocation at lowest_buffer; 0 where unknown */
 } ttmem_cb_clash;
+
+/* The circular buffers of a program reach beyond the end of L1: no buffer is in the way. */
+typedef struct ttmem_cb_overflow {
+    ttmem_set set;
+    uint16_t core_x, core_y; /* a core where they do */
+    uint64_t program;        /* TTMEM_UNKNOWN where unknown */
+    uint64_t requested;      /* bytes of the program's circular buffers on that core */
+    uint64_t cb_end;         /* the address where the circular buffers end */
+    uint64_t l1_end;         /* the address where L1 ends */
+    uint64_t free_per_bank;  /* free bytes of L1 in one bank */
+} ttmem_cb_overflow;
 
 /*
  * Each writes a card: what the bank held at this moment, at most one per second. Call it before anything is unwound. The call
@@ -255,6 +266,7 @@ typedef struct ttmem_cb_clash {
 void ttmem_allocation_failed(const ttmem_out_of_memory* failure);
 void ttmem_request_failed(const ttmem_failed_request* request);
 void ttmem_cb_clashed(const ttmem_cb_clash* clash);
+void ttmem_cb_overflowed(const ttmem_cb_overflow* overflow); /* counts as a clash */
 
 /* ---- the process's own totals, and marks -------------------------------------------------------------------------- */
 

@@ -112,22 +112,30 @@ void report_clash(State& state, ProgramImpl& program, const IDevice* device) {
     const auto lowest = device->lowest_occupied_compute_l1_address(program.determine_sub_device_ids(device));
     const uint64_t l1_end = device->l1_size_per_core();
     const uint64_t end = highest != regions.end() ? highest->address + highest->size : 0;
-    // Beyond the end of L1 no buffer is in the way.
     const bool is_beyond_l1 = end > l1_end;
     if (!is_beyond_l1 && (!lowest || end <= *lowest)) {
         return;  // it failed for another reason
     }
-    ttmem_cb_clash clash{};
-    clash.set = set_of(state, device);
-    std::tie(clash.core_x, clash.core_y) = first_core_of(highest->cores);
-    clash.program = program.get_id();
-    for (const Region& region : regions) {
-        clash.requested += (region.cores.row[clash.core_y] >> clash.core_x & 1) != 0 ? region.size : 0;
+    const auto describe = [&](auto& clash) {
+        clash.set = set_of(state, device);
+        std::tie(clash.core_x, clash.core_y) = first_core_of(highest->cores);
+        clash.program = program.get_id();
+        for (const Region& region : regions) {
+            clash.requested += (region.cores.row[clash.core_y] >> clash.core_x & 1) != 0 ? region.size : 0;
+        }
+        clash.cb_end = end;
+        clash.free_per_bank = device->allocator_impl()->get_statistics(BufferType::L1).total_free_bytes;
+    };
+    if (is_beyond_l1) {
+        ttmem_cb_overflow overflow{};
+        describe(overflow);
+        overflow.l1_end = l1_end;
+        return ttmem_cb_overflowed(&overflow);
     }
-    clash.cb_end = end;
-    clash.lowest_buffer = is_beyond_l1 ? l1_end : *lowest;
-    clash.free_per_bank = device->allocator_impl()->get_statistics(BufferType::L1).total_free_bytes;
-    clash.blocker = is_beyond_l1 ? 0 : state.buffers.handle_at(clash.set, TTMEM_L1, *lowest);
+    ttmem_cb_clash clash{};
+    describe(clash);
+    clash.lowest_buffer = *lowest;
+    clash.blocker = state.buffers.handle_at(clash.set, TTMEM_L1, *lowest);
     ttmem_cb_clashed(&clash);
 }
 

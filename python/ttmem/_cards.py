@@ -45,7 +45,7 @@ def _devices(ids: Sequence[int]) -> str:
 
 
 def _place(core: Sequence[int] | None) -> str:
-    return f"{core[0]},{core[1]}" if core else "0,0"
+    return f"core {core[0]},{core[1]}" if core else "an unknown core"
 
 
 def _name(block: Fields) -> str:
@@ -101,7 +101,7 @@ def _clash(failure: Fields, clash: Fields) -> Iterator[str]:
     )
     if clash["cores"]:
         cores = _count(len(clash["cores"]), "core", "cores")
-        yield f"  cores    {cores} of {_devices(failure['devices'])}, the first {_place(clash['cores'][0])}"
+        yield f"  cores    {cores} of {_devices(failure['devices'])}, the first {clash['cores'][0][0]},{clash['cores'][0][1]}"
     if clash["blocker"] is not None:
         block = clash["blocker"]
         age = "-" if block["age_ns"] is None else format_age(block["age_ns"])
@@ -109,7 +109,7 @@ def _clash(failure: Fields, clash: Fields) -> Iterator[str]:
             f"  blocker  {_name(block)} at {block['address']:#x}, {format_size(block['bytes'])} per bank, {age} old, id {block['owner'] or 0}"
         )
     if clash["buffers"]:
-        yield from _table(f"Circular buffers on core {_place(clash['core'])}", clash["buffers"][:_SHOWN_BUFFERS], _BLOCKS)
+        yield from _table("Circular buffers" + (f" on {_place(clash['core'])}" if clash["core"] else ""), clash["buffers"][:_SHOWN_BUFFERS], _BLOCKS)
         if len(clash["buffers"]) > _SHOWN_BUFFERS:
             yield f"  ... and {len(clash['buffers']) - _SHOWN_BUFFERS} more"
 
@@ -205,7 +205,7 @@ def _without_card(failure: Fields, title: str) -> Iterator[str]:
         yield f"  each bank has {format_size(failure['free'])} free, {format_size(failure['largest_free'])} in one block"
     elif failure["type"] == "cb_clash":
         program = f" of program {failure['program']}" if failure["program"] is not None else ""
-        yield f"  circular buffers{program} end at {failure['cb_end'] or 0:#x} on core {_place(failure['core'])}"
+        yield f"  circular buffers{program} end at {failure['cb_end'] or 0:#x} on {_place(failure['core'])}"
         if failure["l1_end"] is not None:
             yield f"  L1 ends at {failure['l1_end']:#x}"
         else:

@@ -205,16 +205,25 @@ void circular_buffers_clashed(uint64_t program, uint64_t size, uint64_t region_e
         return;
     }
     const AllocatorImpl& allocator = *device->allocator_impl();
+    const auto describe = [&](auto& clash) {
+        clash.set = set;
+        clash.core_x = static_cast<uint16_t>(core.x);
+        clash.core_y = static_cast<uint16_t>(core.y);
+        clash.program = program;
+        clash.requested = size;
+        clash.cb_end = region_end;
+        clash.free_per_bank = allocator.get_statistics(BufferType::L1).total_free_bytes;
+    };
+    if (!lowest_buffer) {
+        ttmem_cb_overflow overflow{};
+        describe(overflow);
+        overflow.l1_end = device->l1_size_per_core();
+        return ttmem_cb_overflowed(&overflow);
+    }
     ttmem_cb_clash clash{};
-    clash.set = set;
-    clash.core_x = static_cast<uint16_t>(core.x);
-    clash.core_y = static_cast<uint16_t>(core.y);
-    clash.program = program;
-    clash.requested = size;
-    clash.cb_end = region_end;
-    clash.lowest_buffer = lowest_buffer.value_or(device->l1_size_per_core());
-    clash.free_per_bank = allocator.get_statistics(BufferType::L1).total_free_bytes;
-    clash.blocker = lowest_buffer ? allocator.tracking_handle_at(BufferType::L1, *lowest_buffer) : 0;
+    describe(clash);
+    clash.lowest_buffer = *lowest_buffer;
+    clash.blocker = allocator.tracking_handle_at(BufferType::L1, *lowest_buffer);
     ttmem_cb_clashed(&clash);
 }
 

@@ -203,7 +203,7 @@ private:
                 return {};  // it follows other rules
             }
         }
-        const uint64_t floor = head_.failure.lowest_buffer;
+        const uint64_t floor = head_.failure.cb_limit();
         const uint64_t end = allocator::end_of_layout(layout, base, alignment());
         const uint64_t by = allocator::round_up_or_most(end > floor ? end - floor : 0, alignment());
         std::vector<BufferToShrink> result;
@@ -251,7 +251,7 @@ private:
         WaysOut ways;
         ways.to_shrink = to_shrink();
         if (failure.has_blocker == 0) {
-            return ways;  // beyond the end of L1: no buffer is in the way
+            return ways;  // no buffer is known to be in the way
         }
         const auto bank = head_.is_complete()
                               ? BankSnapshot::of(head_.bank_base, head_.bank_size, live_blocks())

@@ -197,9 +197,11 @@ private:
         return result;
     }
 
-    bool is_on_core(const Allocation& a, const Core& core) {
+    // On an unknown core, all circular buffers of the program may be.
+    bool is_on_core(const Allocation& a, const std::optional<Core>& core) {
         const auto& mask = masks_.of(a.core_set);
-        return !mask || (core.y < mask->size() && core.x < 16 && ((*mask)[core.y] >> core.x & 1) != 0);
+        return !mask || !core ||
+               (core->y < mask->size() && core->x < 16 && ((*mask)[core->y] >> core->x & 1) != 0);
     }
 
     // The reporter of an unknown program gives 0, which is also the first program.
@@ -213,7 +215,7 @@ private:
     CardProgram program() {
         const segment::Failure& failure = head_.failure;
         CardProgram result;
-        result.core = Core{failure.core_x, failure.core_y};
+        result.core = core_of(failure);
         segment::CoreMask reaching{};
         uint64_t highest = 0;
         for (const segment::CardBlock& block : card_.blocks) {
@@ -225,14 +227,14 @@ private:
             if (!is_of_program(a)) {
                 continue;
             }
-            if (is_on_core(a, *result.core)) {
+            if (is_on_core(a, result.core)) {
                 result.circular_buffers.push_back(describe_block(a));
                 if (end_of_buffer(a) >= highest) {
                     highest = end_of_buffer(a);
                     result.name = name_of_id(a.name);
                 }
             }
-            if (const auto& mask = masks_.of(a.core_set); mask && end_of_buffer(a) > failure.lowest_buffer) {
+            if (const auto& mask = masks_.of(a.core_set); mask && end_of_buffer(a) > failure.cb_limit()) {
                 for (size_t y = 0; y < reaching.size(); ++y) {
                     reaching[y] = static_cast<uint16_t>(reaching[y] | (*mask)[y]);
                 }
@@ -253,8 +255,7 @@ private:
         std::vector<MapBlock> blocks;
         for (const segment::CardBlock& block : card_.blocks) {
             const Allocation& a = block.allocation;
-            if (!is_clash_ || !is_circular(a) ||
-                is_on_core(a, Core{head_.failure.core_x, head_.failure.core_y})) {
+            if (!is_clash_ || !is_circular(a) || is_on_core(a, core_of(head_.failure))) {
                 blocks.push_back(describe_block(a));
             }
         }
@@ -318,6 +319,11 @@ private:
 };
 
 }  // namespace
+
+std::optional<Core> core_of(const segment::Failure& failure) {
+    const bool is_known = failure.core_x != segment::kUnknownCore && failure.core_y != segment::kUnknownCore;
+    return is_known ? std::optional(Core{failure.core_x, failure.core_y}) : std::nullopt;
+}
 
 FailureCard describe_card(const segment::CardContents& card, const SelectedLedger& ledger,
                           const OtherPools& others, uint64_t most_blocks) {

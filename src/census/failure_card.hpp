@@ -123,4 +123,7 @@ struct FailureCard {
 FailureCard describe_card(const segment::CardContents& card, const SelectedLedger& ledger,
                           const OtherPools& others, uint64_t most_blocks);
 
+// A core of a clash; absent: not known.
+std::optional<Core> core_of(const segment::Failure& failure);
+
 }  // namespace ttmem::census

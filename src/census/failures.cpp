@@ -65,38 +65,21 @@ void describe_out_of_memory(FailureFigures& figures, const segment::Failure& fai
     }
 }
 
-// The smallest address above the memory that buffers of L1 may have.
-std::optional<uint64_t> l1_end(const Report& report, uint64_t members) {
-    std::optional<uint64_t> lowest;
-    for (size_t entry = 0; entry < report.devices.size(); ++entry) {
-        if (report.devices[entry] && (members >> entry & 1) != 0) {
-            const Bank l1 = bank_of(*report.devices[entry], Kind::l1);
-            const Bank small = bank_of(*report.devices[entry], Kind::l1_small);
-            if (l1.is_known()) {
-                const uint64_t end = l1.base + l1.size + (small.is_known() ? small.size : 0);
-                lowest = std::min(lowest.value_or(end), end);
-            }
-        }
-    }
-    return lowest;
-}
-
-void describe_clash(FailureFigures& figures, const segment::Failure& failure, const Report& report) {
+void describe_clash(FailureFigures& figures, const segment::Failure& failure) {
     figures.requested = failure.requested;
     figures.free = failure.free_per_bank;
     figures.cb_end = failure.cb_end;
     if (failure.program != TTMEM_UNKNOWN) {
         figures.program = failure.program;  // the first one of a process has number 0
     }
-    const auto end = l1_end(report, failure.members);
-    if (end && failure.has_blocker == 0 && failure.lowest_buffer >= *end) {
-        figures.l1_end = failure.lowest_buffer;
+    if (failure.l1_end != 0) {
+        figures.l1_end = failure.l1_end;
     } else {
         figures.lowest_buffer = failure.lowest_buffer;
     }
-    figures.missing = difference_or_zero(failure.cb_end, failure.lowest_buffer);
+    figures.missing = difference_or_zero(failure.cb_end, failure.cb_limit());
     figures.short_by = figures.missing;
-    figures.core = Core{failure.core_x, failure.core_y};
+    figures.core = core_of(failure);
     figures.verdict = FailureVerdict::clash;
 }
 
@@ -145,7 +128,7 @@ FailureFigures describe(const segment::Failure& failure, const SelectedLedger& l
             describe_out_of_memory(figures, failure, report);
             break;
         case FailureType::cb_clash:
-            describe_clash(figures, failure, report);
+            describe_clash(figures, failure);
             break;
         case FailureType::unknown_free:
             describe_unknown_free(figures, failure);

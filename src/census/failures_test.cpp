@@ -103,15 +103,30 @@ TEST_F(Failures, OfCircularBuffersBeyondL1NameTheEndOfL1AndNoBuffer) {
     failure.type = static_cast<uint8_t>(FailureType::cb_clash);
     failure.kind = static_cast<uint8_t>(segment::AllocationKind::cb);
     failure.members = 1;
-    failure.lowest_buffer =
-        l1.base + l1.size_per_bank + small_chip(0x10, 0).memory[TTMEM_L1_SMALL].size_per_bank;
-    failure.cb_end = failure.lowest_buffer + 16;
+    failure.l1_end = l1.base + l1.size_per_bank;
+    failure.cb_end = failure.l1_end + 16;
     add(failure);
     const FailureFigures found = only();
-    EXPECT_EQ(found.l1_end, failure.lowest_buffer);
+    EXPECT_EQ(found.l1_end, failure.l1_end);
     EXPECT_EQ(found.lowest_buffer, std::nullopt);
     EXPECT_EQ(found.missing, 16u);
     EXPECT_EQ(found.program, 0u) << "the first program has number 0";
+}
+
+TEST_F(Failures, OfCircularBuffersBelowABufferAtTheEndOfL1NameThatBuffer) {
+    const ttmem_memory_info l1 = small_chip(0x10, 0).memory[TTMEM_L1];
+    segment::Failure failure;
+    failure.type = static_cast<uint8_t>(FailureType::cb_clash);
+    failure.kind = static_cast<uint8_t>(segment::AllocationKind::cb);
+    failure.members = 1;
+    failure.lowest_buffer = l1.base + l1.size_per_bank;
+    failure.core_x = segment::kUnknownCore;
+    failure.core_y = segment::kUnknownCore;
+    add(failure);
+    const FailureFigures found = only();
+    EXPECT_EQ(found.lowest_buffer, failure.lowest_buffer);
+    EXPECT_EQ(found.l1_end, std::nullopt);
+    EXPECT_EQ(found.core, std::nullopt);
 }
 
 TEST_F(Failures, OfCircularBuffersOfAnUnknownProgramNameNone) {

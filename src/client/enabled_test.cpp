@@ -42,6 +42,8 @@ void call_everything() {
     ttmem_request_failed(&request);
     const ttmem_cb_clash clash{};
     ttmem_cb_clashed(&clash);
+    const ttmem_cb_overflow overflow{};
+    ttmem_cb_overflowed(&overflow);
     ttmem_describe_mesh(1, 1, 1);
     ttmem_clear_set(1);
     ttmem_close_set(1);

@@ -125,6 +125,25 @@ extern "C" void ttmem_request_failed(const ttmem_failed_request* from) {
     }
 }
 
+namespace {
+
+// What both clashes have. The segment has 8 bits for each coordinate.
+template <class Clash>
+Failure failure_of(const Clash& clash) {
+    Failure failure;
+    failure.requested = clash.requested;
+    failure.free_per_bank = clash.free_per_bank;
+    failure.program = clash.program;
+    failure.cb_end = clash.cb_end;
+    const bool is_known =
+        clash.core_x < ttmem::segment::kUnknownCore && clash.core_y < ttmem::segment::kUnknownCore;
+    failure.core_x = is_known ? static_cast<uint8_t>(clash.core_x) : ttmem::segment::kUnknownCore;
+    failure.core_y = is_known ? static_cast<uint8_t>(clash.core_y) : ttmem::segment::kUnknownCore;
+    return failure;
+}
+
+}  // namespace
+
 extern "C" void ttmem_cb_clashed(const ttmem_cb_clash* from) {
     if (is_off() || from == nullptr) {
         return;
@@ -133,14 +152,21 @@ extern "C" void ttmem_cb_clashed(const ttmem_cb_clash* from) {
     if (!call) {
         return;
     }
-    Failure failure;
-    failure.requested = from->requested;
-    failure.free_per_bank = from->free_per_bank;
-    failure.program = from->program;
-    failure.cb_end = from->cb_end;
+    Failure failure = failure_of(*from);
     failure.lowest_buffer = from->lowest_buffer;
-    failure.core_x = static_cast<uint8_t>(from->core_x);
-    failure.core_y = static_cast<uint8_t>(from->core_y);
     describe_blocker(call.state(), from->blocker, failure);
+    report(call, FailureType::cb_clash, from->set, TTMEM_CB, failure);
+}
+
+extern "C" void ttmem_cb_overflowed(const ttmem_cb_overflow* from) {
+    if (is_off() || from == nullptr) {
+        return;
+    }
+    const ApiCall call;
+    if (!call) {
+        return;
+    }
+    Failure failure = failure_of(*from);
+    failure.l1_end = from->l1_end;
     report(call, FailureType::cb_clash, from->set, TTMEM_CB, failure);
 }

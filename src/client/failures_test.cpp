@@ -76,6 +76,51 @@ TRACKED_TEST(AllocationFailed, IsKeptWithAllThatWasReportedAndWhereItHappened) {
     EXPECT_EQ(kept.thread, static_cast<uint32_t>(gettid()));
 }
 
+TRACKED_TEST(CbOverflowed, IsAClashWithTheEndOfL1AndNoBuffer) {
+    ttmem_cb_overflow overflow{};
+    overflow.set = make_set();
+    overflow.core_x = 3;
+    overflow.core_y = 4;
+    overflow.program = 7;
+    overflow.requested = 1000;
+    overflow.cb_end = 0x2000;
+    overflow.l1_end = 0x1800;
+    overflow.free_per_bank = 1500;
+    ttmem_cb_overflowed(&overflow);
+    ttmem_cb_overflowed(nullptr);
+
+    const segment::Reader reader = own_reader();
+    EXPECT_EQ(reader.failure_count(FailureType::cb_clash), 1u);
+    ASSERT_EQ(reader.failures().size(), 1u);
+    const Failure kept = reader.failures()[0];
+    EXPECT_EQ(static_cast<FailureType>(kept.type), FailureType::cb_clash);
+    EXPECT_EQ(kept.cb_end, 0x2000u);
+    EXPECT_EQ(kept.l1_end, 0x1800u);
+    EXPECT_EQ(kept.lowest_buffer, 0u);
+    EXPECT_EQ(kept.has_blocker, 0);
+    EXPECT_EQ(kept.core_x, 3);
+    EXPECT_EQ(kept.core_y, 4);
+    EXPECT_EQ(kept.program, 7u);
+    EXPECT_EQ(kept.requested, 1000u);
+    EXPECT_EQ(kept.free_per_bank, 1500u);
+}
+
+TRACKED_TEST(CbClashed, OnACoreBeyondTheRangeOfTheSegmentIsOnAnUnknownCore) {
+    ttmem_cb_clash report = clash_in(make_set());
+    report.core_x = 256;
+    ttmem_cb_clashed(&report);
+    report.core_x = 3;
+    report.core_y = 0xffff;
+    ttmem_cb_clashed(&report);
+
+    const std::vector<Failure> kept = own_reader().failures();
+    ASSERT_EQ(kept.size(), 2u);
+    for (const Failure& failure : kept) {
+        EXPECT_EQ(failure.core_x, segment::kUnknownCore);
+        EXPECT_EQ(failure.core_y, segment::kUnknownCore);
+    }
+}
+
 TRACKED_TEST(CbClashed, IsKeptWithTheAllocationInTheWay) {
     const ttmem_set set = make_set();
     ttmem_scope_push("decoder.0");

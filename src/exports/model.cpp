@@ -38,6 +38,7 @@ std::string ExportedFailure::text() const {
     add(", largest free block ", figures.largest_free, " bytes");
     add(", circular buffers end at ", figures.cb_end, "");
     add(", lowest L1 buffer at ", figures.lowest_buffer, "");
+    add(", L1 ends at ", figures.l1_end, "");
     add(", address ", figures.address, "");
     return figures.name.empty() ? text : text + ", in " + figures.name;
 }

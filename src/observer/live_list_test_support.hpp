@@ -82,7 +82,7 @@ inline std::vector<std::string> failure_list(const segment::Reader& reader) {
             members_text(reader, each.members) + " requested " + std::to_string(each.requested) + " needed " +
             std::to_string(each.needed_per_bank) + " free " + std::to_string(each.free_per_bank) +
             " largest " + std::to_string(each.largest_free_per_bank) + " end " + std::to_string(each.cb_end) +
-            " lowest " + std::to_string(each.lowest_buffer) + " core " + std::to_string(each.core_x) + "," +
+            " lowest " + std::to_string(each.cb_limit()) + " core " + std::to_string(each.core_x) + "," +
             std::to_string(each.core_y) + " name " + reader.name(each.name);
         if (each.has_blocker != 0) {
             line += " in the way " + std::to_string(each.blocker_kind) + " at " +

@@ -412,18 +412,26 @@ void Observer::clashed(const void* program, const metal::IDevice* device, std::s
         return;  // it failed for another reason
     }
     data.failed_frame = data.frame.number;
-    ttmem_cb_clash clash{};
-    clash.set = set->set;
-    clash.core_x = static_cast<uint16_t>(found->core.x);
-    clash.core_y = static_cast<uint16_t>(found->core.y);
-    clash.program = programs.id_of(program);
-    clash.requested = programs.bytes_on(program, found->core);
-    clash.cb_end = found->end;
-    clash.lowest_buffer = found->lowest;
-    clash.free_per_bank = metal.statistics_of(metal.allocator_of(device), TTMEM_L1).free;
-    // Beyond the end of L1 no buffer is in the way.
-    clash.blocker = found->is_beyond_l1 ? 0 : buffers.handle_at(set->set, TTMEM_L1, found->lowest);
+    const auto describe = [&](auto& clash) {
+        clash.set = set->set;
+        clash.core_x = static_cast<uint16_t>(found->core.x);
+        clash.core_y = static_cast<uint16_t>(found->core.y);
+        clash.program = programs.id_of(program);
+        clash.requested = programs.bytes_on(program, found->core);
+        clash.cb_end = found->end;
+        clash.free_per_bank = metal.statistics_of(metal.allocator_of(device), TTMEM_L1).free;
+    };
     report_scopes();
+    if (found->is_beyond_l1) {
+        ttmem_cb_overflow overflow{};
+        describe(overflow);
+        overflow.l1_end = found->lowest;
+        return ttmem_cb_overflowed(&overflow);
+    }
+    ttmem_cb_clash clash{};
+    describe(clash);
+    clash.lowest_buffer = found->lowest;
+    clash.blocker = buffers.handle_at(set->set, TTMEM_L1, found->lowest);
     ttmem_cb_clashed(&clash);
 }
 

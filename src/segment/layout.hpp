@@ -417,7 +417,7 @@ struct Failure {
     uint8_t type = 0;  // FailureType
     uint8_t kind = 0;
     uint8_t set = 0;
-    uint8_t core_x = 0, core_y = 0;  // cb_clash: a core where they overlap
+    uint8_t core_x = 0, core_y = 0;  // cb_clash: a core where they overlap; both kUnknownCore: not known
     uint8_t blocker_kind = 0;
     uint8_t has_blocker = 0;
     uint8_t has_device = 0;
@@ -437,11 +437,16 @@ struct Failure {
     uint32_t blocker_name = 0;
     int32_t device = 0;          // unknown_free: on which device, where has_device
     uint64_t cb_end = 0;         // cb_clash: the address where the circular buffers end ...
-    uint64_t lowest_buffer = 0;  // ... and that of the lowest L1 buffer
+    uint64_t lowest_buffer = 0;  // ... and that of the lowest L1 buffer; 0: none is in the way
     uint64_t card = 0;           // the number of its card; 0: it has none
     uint64_t no_card = 0;        // NoCard: why it has none
-    uint64_t unused[4] = {};
+    uint64_t l1_end = 0;         // cb_clash beyond the end of L1: that address
+    uint64_t unused[3] = {};
+
+    // The address that the circular buffers of a clash may not pass.
+    uint64_t cb_limit() const { return l1_end != 0 ? l1_end : lowest_buffer; }
 };
+constexpr uint8_t kUnknownCore = 0xff;
 static_assert(sizeof(Failure) == FailureSlot::kPayloadWords * 8);
 
 // Why a failure has no card.
@@ -662,7 +667,8 @@ static_assert(offsetof(DeviceSet, columns) + 8 == kShapeWord * 8 && offsetof(Dev
 static_assert(offsetof(Failure, requested) == 16 && offsetof(Failure, name) == 64);
 static_assert(offsetof(Failure, address) == 72 && offsetof(Failure, blocker_name) == 112);
 static_assert(offsetof(Failure, cb_end) == 120 && offsetof(Failure, lowest_buffer) == 128);
-static_assert(offsetof(Failure, card) == 136 && offsetof(Failure, no_card) == 144);
+static_assert(offsetof(Failure, card) == 136 && offsetof(Failure, no_card) == 144 &&
+              offsetof(Failure, l1_end) == 152);
 static_assert(offsetof(CardHead, failure) == 8 && offsetof(CardHead, page_bytes) == 192);
 static_assert(offsetof(CardHead, bank_base) == 208 && offsetof(CardHead, banks) == 224);
 static_assert(offsetof(CardHead, label) == 240 && offsetof(CardHead, live) == 248);

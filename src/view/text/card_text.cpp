@@ -124,8 +124,9 @@ Text program_text(const FailureFigures& failure, const CardProgram& program, con
         std::vector<MapBlock> shown = program.circular_buffers;
         const size_t all = shown.size();
         shown.resize(std::min(all, kShownBuffers));
-        text.add(Line(fmt::format("  Circular buffers on core {},{}", program.core ? program.core->x : 0,
-                                  program.core ? program.core->y : 0),
+        text.add(Line(program.core
+                          ? fmt::format("  Circular buffers on core {},{}", program.core->x, program.core->y)
+                          : "  Circular buffers",
                       Tone::title));
         text.add(blocks_table(shown, style));
         if (all > shown.size()) {

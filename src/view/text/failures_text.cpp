@@ -31,10 +31,11 @@ std::vector<std::string> out_of_memory_lines(const FailureFigures& failure, cons
 
 std::vector<std::string> clash_lines(const FailureFigures& failure, const Style& style) {
     std::vector<std::string> lines = {
-        fmt::format("circular buffers{} end at {:#x} on core {},{}",
-                    failure.program ? fmt::format(" of program {}", *failure.program) : "",
-                    failure.cb_end.value_or(0), failure.core ? failure.core->x : 0,
-                    failure.core ? failure.core->y : 0),
+        fmt::format(
+            "circular buffers{} end at {:#x} on {}",
+            failure.program ? fmt::format(" of program {}", *failure.program) : "",
+            failure.cb_end.value_or(0),
+            failure.core ? fmt::format("core {},{}", failure.core->x, failure.core->y) : "an unknown core"),
         failure.l1_end
             ? fmt::format("L1 ends at {:#x}", *failure.l1_end)
             : fmt::format("the lowest L1 buffer starts at {:#x}", failure.lowest_buffer.value_or(0))};

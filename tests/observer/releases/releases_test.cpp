@@ -106,7 +106,7 @@ Lines failure_lines(const segment::Reader& reader) {
         if (each.cb_end != 0) {
             lines.push_back("clash of program " + std::to_string(each.program) + " on " +
                             std::to_string(each.core_x) + "," + std::to_string(each.core_y) + " ends " +
-                            std::to_string(each.cb_end) + " lowest " + std::to_string(each.lowest_buffer) +
+                            std::to_string(each.cb_end) + " lowest " + std::to_string(each.cb_limit()) +
                             in_the_way);
         } else {
             lines.push_back("no room for kind " + std::to_string(each.kind) + " requested " +

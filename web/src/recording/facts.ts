@@ -8,6 +8,7 @@ export const KIND_NAMES: readonly AnyKind[] = ["dram", "l1", "system_memory", "l
 const ARCHITECTURES = [null, "grayskull", "wormhole_b0", "blackhole", "quasar"] as const;
 const FAILURES = ["out_of_memory", "cb_clash", "unknown_free"] as const;
 const NO_VALUE = -1;
+const UNKNOWN_CORE = 255;
 
 export interface MemoryFacts {
     base: number;
@@ -50,8 +51,11 @@ export interface RecordedFailure {
     free: number;
     largestFree: number;
     cbEnd: number;
+    /** 0: none is in the way. */
     lowestBuffer: number;
-    core: [number, number];
+    /** Where the circular buffers reach beyond it; else 0. */
+    l1End: number;
+    core: [number, number] | null;
     address: number;
     members: bigint;
     device: number;
@@ -61,9 +65,9 @@ export function failureOf(view: DataView, started: bigint): RecordedFailure {
     const big = (offset: number): number => Number(view.getBigUint64(offset, true));
     return {
         time: Number(view.getBigUint64(0, true) - started), type: FAILURES[view.getUint8(8)] ?? "out_of_memory",
-        kind: KIND_NAMES[view.getUint8(9)] ?? null, set: view.getUint8(10), core: [view.getUint8(11), view.getUint8(12)],
+        kind: KIND_NAMES[view.getUint8(9)] ?? null, set: view.getUint8(10), core: view.getUint8(11) === UNKNOWN_CORE ? null : [view.getUint8(11), view.getUint8(12)],
         requested: big(16), needed: big(24), free: big(32), largestFree: big(40), members: view.getBigUint64(56, true),
         name: view.getUint32(64, true), thread: view.getUint32(68, true), address: big(72),
-        device: view.getUint8(15) === 0 ? NO_VALUE : view.getInt32(116, true), cbEnd: big(120), lowestBuffer: big(128),
+        device: view.getUint8(15) === 0 ? NO_VALUE : view.getInt32(116, true), cbEnd: big(120), lowestBuffer: big(128), l1End: big(152),
     };
 }

@@ -13,7 +13,9 @@ import { Proposals } from "./proposals";
 
 export function failureTitle(failure: Failure): string {
     const where = failure.devices.length === 0 ? "" : `on ${failure.devices.length === 1 ? "chip" : "chips"} ${ids(failure.devices)}`;
-    if (failure.type === "cb_clash") return `circular buffers reach ${bytes(failure.missing)} into an L1 buffer ${where}`;
+    if (failure.type === "cb_clash") {
+        return `circular buffers reach ${bytes(failure.missing)} ${failure.l1_end === null ? "into an L1 buffer" : "beyond the end of L1"} ${where}`;
+    }
     if (failure.type === "unknown_free") return `free of unknown address ${address(failure.address)} ${where}`;
     return `${failure.kind ?? ""} ${bytes(failure.requested)} ${where}: ${failure.verdict}`;
 }
@@ -28,6 +30,9 @@ function verdict(failure: Failure): string {
         case "too big":
             return `Too big: the request needs ${bytes(failure.needed)} per bank, more than a bank has.`;
         case "clash":
+            if (failure.l1_end !== null) {
+                return `Clash: circular buffers end at ${address(failure.cb_end)}, ${missing} beyond the end of L1 at ${address(failure.l1_end)}.`;
+            }
             return `Clash: circular buffers end at ${address(failure.cb_end)}, the lowest L1 buffer begins at ${address(failure.lowest_buffer)}. They overlap by ${missing}.`;
         case "unknown free":
             return `An address was freed that is not allocated: ${address(failure.address)}.`;
