@@ -36,6 +36,10 @@ _ERRORS: dict[int, type[TtmemError]] = {
 _LONGEST_PATH = 107  # of a Unix socket
 
 
+# Exit codes of `ttmem` (docs/CLI.md).
+_USAGE_ERROR, _NOT_FOUND, _UNKNOWN_COMMAND = 2, 4, 5
+
+
 class NoDaemon(Exception):
     """No daemon answers at any of the sockets."""
 
@@ -279,7 +283,7 @@ class Daemon:
         return self._url or self._socket_path or "the socket of the daemon"
 
     def _gone(self, error: Exception) -> TtmemError:
-        return TtmemNotRunning(f"the daemon at {self._where} broke off ({error}); start it with 'systemctl start ttmemd'")
+        return TtmemNotRunning(f"the daemon at {self._where} closed the connection early ({error}); start it with 'systemctl start ttmemd'")
 
     def _other(self, target: str) -> TtmemError:
         return TtmemError(f"what answers {target} at {self._where} is no daemon of ttmem: give its 'socket' or 'url'")
@@ -302,10 +306,11 @@ def _refusal(status: int, body: bytes, target: str) -> TtmemError:
     import json
 
     try:
-        text = json.loads(body)["error"]
-    except (ValueError, KeyError, TypeError):
-        text = f"the daemon answered {status} to {target}"
-    if status == 404 and "address" in str(text):
+        answer = json.loads(body)
+        text, code = answer["error"], answer.get("code")
+    except (ValueError, KeyError, TypeError, AttributeError):
+        text, code = f"the daemon answered {status} to {target}", None
+    if code == "unknown_address":
         return TtmemNotSupported(f"the daemon does not know {target.partition('?')[0]}: {text}")
     return _ERRORS.get(status, TtmemError)(str(text))
 
@@ -346,6 +351,6 @@ class Program:
             except ValueError:
                 raise TtmemError(f"{path} printed no JSON: set TTMEM_PROGRAM to the path of 'ttmem'") from None
         text = done.stderr.decode(errors="replace").strip().removeprefix("ttmem: ") or f"it ended with {done.returncode}"
-        if text.startswith("unknown command"):
+        if done.returncode == _UNKNOWN_COMMAND:
             raise TtmemNotSupported(f"{path} is older than this call: {text.splitlines()[0]}; update the package ttmem")
-        raise (TtmemBadRequest if done.returncode == 2 else TtmemNotFound if "no device" in text else TtmemError)(text)
+        raise {_USAGE_ERROR: TtmemBadRequest, _NOT_FOUND: TtmemNotFound}.get(done.returncode, TtmemError)(text)

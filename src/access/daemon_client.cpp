@@ -6,6 +6,7 @@
 
 #include "access/api_sockets.hpp"
 #include "access/http_client.hpp"
+#include "view/model/api_error.hpp"
 
 namespace ttmem::access {
 
@@ -15,11 +16,16 @@ namespace {
 
 constexpr auto kPatience = std::chrono::seconds(5);
 
-std::string error_in(const HttpAnswer& answer) {
+Error error_in(const HttpAnswer& answer) {
     const auto json = nlohmann::json::parse(answer.body, nullptr, false);
-    const bool has_text = json.is_object() && json.contains("error") && json["error"].is_string();
-    return has_text ? json["error"].get<std::string>()
-                    : "the daemon answered " + std::to_string(answer.status);
+    const auto text_of = [&](const char* name) {
+        const bool has_text = json.is_object() && json.contains(name) && json[name].is_string();
+        return has_text ? json[name].get<std::string>() : "";
+    };
+    const auto code = base::by_name<view::ApiError>(text_of("code"));
+    std::string text = text_of("error");
+    return {code == view::ApiError::unknown_address ? Error::Code::unsupported : Error::Code::refused,
+            text.empty() ? "the daemon answered " + std::to_string(answer.status) : std::move(text)};
 }
 
 // Asks the first daemon that runs.
@@ -31,7 +37,7 @@ base::Expected<HttpAnswer> ask_first(Ask ask) {
             continue;
         }
         if (answer && answer->status != 200) {
-            return base::error(Error::Code::refused, error_in(*answer));
+            return tl::unexpected(error_in(*answer));
         }
         return answer;
     }

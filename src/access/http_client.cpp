@@ -171,7 +171,7 @@ tl::unexpected<Error> read_error(const std::filesystem::path& socket, const erro
         error == asio::error::connection_reset || error == asio::error::broken_pipe ||
         error == asio::error::eof) {
         return base::error(Error::Code::failed, daemon_at(socket) +
-                                                    " broke off its answer (it was stopped, or cut a "
+                                                    " closed the connection early (it was stopped, or cut a "
                                                     "connection that was too slow; try again)");
     }
     if (error.category() == make_error_code(beast::http::error::end_of_stream).category()) {
@@ -203,6 +203,44 @@ base::Expected<Wire> ask(const std::filesystem::path& socket, const std::string&
     return wire;
 }
 
+// The body of an answer of any length, piece by piece.
+class BodyReader {
+public:
+    explicit BodyReader(Wire& wire) : wire_(wire) {
+        parser_.body_limit(boost::none);
+        beast::http::read_header(wire_, buffer_, parser_, error);
+    }
+
+    bool has_more() const { return !error && !parser_.is_done() && refusal.size() < kMostOfARefusal; }
+    unsigned status() const { return parser_.get().result_int(); }
+
+    // The next piece, which is valid until the next call; may be empty. Of another status than 200 it is added to `refusal`.
+    std::string_view next() {
+        auto& body = parser_.get().body();
+        body.data = bytes_.data();
+        body.size = bytes_.size();
+        beast::http::read_some(wire_, buffer_, parser_, error);
+        if (error == beast::http::error::need_buffer) {
+            error = {};
+        }
+        const std::string_view text(bytes_.data(), bytes_.size() - body.size);
+        if (status() == 200) {
+            return text;
+        }
+        refusal += text;
+        return {};
+    }
+
+    error_code error;
+    std::string refusal;
+
+private:
+    Wire& wire_;
+    beast::flat_buffer buffer_;
+    beast::http::response_parser<beast::http::buffer_body> parser_;
+    std::array<char, 64 * 1024> bytes_{};
+};
+
 }  // namespace
 
 base::Expected<HttpAnswer> http_get(const std::filesystem::path& socket, const std::string& target,
@@ -229,39 +267,24 @@ base::Expected<HttpAnswer> http_download(const std::filesystem::path& socket, co
         return tl::unexpected(wire.error());
     }
     wire->set_until(until);
-    beast::flat_buffer buffer;
-    beast::http::response_parser<beast::http::buffer_body> parser;
-    parser.body_limit(boost::none);
-    error_code error;
-    beast::http::read_header(*wire, buffer, parser, error);
-    std::string refusal;
-    std::array<char, 64 * 1024> bytes{};
+    BodyReader body(*wire);
     wire->set_deadline(steady_clock::time_point::max());
-    while (!error && !parser.is_done() && refusal.size() < kMostOfARefusal) {
-        auto& body = parser.get().body();
-        body.data = bytes.data();
-        body.size = bytes.size();
-        beast::http::read_some(*wire, buffer, parser, error);
-        if (error == beast::http::error::need_buffer) {
-            error = {};
-        }
-        if (error == asio::error::operation_aborted) {
-            error = {};
+    while (body.has_more()) {
+        const std::string_view text = body.next();
+        if (body.error == asio::error::operation_aborted) {
+            body.error = {};
             wire->set_until(-1);
             wire->set_deadline(steady_clock::now() + patience);
             wire->end_sending();
         }
-        const std::string_view text(bytes.data(), bytes.size() - body.size);
-        if (parser.get().result_int() != 200) {
-            refusal += text;
-        } else if (auto taken = take(text); !taken) {
+        if (auto taken = text.empty() ? base::Expected<void>() : take(text); !taken) {
             return tl::unexpected(std::move(taken.error()));
         }
     }
-    if (error) {
-        return read_error(socket, error, patience);
+    if (body.error) {
+        return read_error(socket, body.error, patience);
     }
-    return HttpAnswer{parser.get().result_int(), std::move(refusal)};
+    return HttpAnswer{body.status(), std::move(body.refusal)};
 }
 
 base::Expected<void> http_stream(const std::filesystem::path& socket, const std::string& target,
@@ -276,29 +299,11 @@ base::Expected<void> http_stream(const std::filesystem::path& socket, const std:
         return tl::unexpected(wire.error());
     }
     wire->set_until(until);
-    beast::flat_buffer buffer;
-    beast::http::response_parser<beast::http::buffer_body> parser;
-    parser.body_limit(boost::none);
-    error_code error;
-    beast::http::read_header(*wire, buffer, parser, error);
+    BodyReader body(*wire);
     EventParser events(kMostOfAnEvent);
-    std::string refusal;
-    std::array<char, 64 * 1024> bytes{};
-    while (!error && !parser.is_done() && refusal.size() < kMostOfARefusal) {
+    while (body.has_more()) {
         wire->set_deadline(steady_clock::now() + silence);
-        auto& body = parser.get().body();
-        body.data = bytes.data();
-        body.size = bytes.size();
-        beast::http::read_some(*wire, buffer, parser, error);
-        if (error == beast::http::error::need_buffer) {
-            error = {};
-        }
-        const std::string_view text(bytes.data(), bytes.size() - body.size);
-        if (parser.get().result_int() != 200) {
-            refusal += text;
-            continue;
-        }
-        const auto fed = events.feed(text, take);
+        const auto fed = events.feed(body.next(), take);
         if (fed == EventParser::FeedResult::was_stopped) {
             return {};
         }
@@ -306,17 +311,17 @@ base::Expected<void> http_stream(const std::filesystem::path& socket, const std:
             return base::error(Error::Code::refused, daemon_at(socket) + " sends an event without an end");
         }
     }
-    if (error == asio::error::operation_aborted) {
+    if (body.error == asio::error::operation_aborted) {
         return {};
     }
-    if (error) {
-        return read_error(socket, error, silence);
+    if (body.error) {
+        return read_error(socket, body.error, silence);
     }
-    if (parser.get().result_int() != 200) {
-        refusal.erase(refusal.find_last_not_of('\n') + 1);
+    if (body.status() != 200) {
+        body.refusal.erase(body.refusal.find_last_not_of('\n') + 1);
         return base::error(Error::Code::refused, daemon_at(socket) + " answers " +
-                                                     std::to_string(parser.get().result_int()) + " to " +
-                                                     target + ": " + refusal);
+                                                     std::to_string(body.status()) + " to " + target + ": " +
+                                                     body.refusal);
     }
     return base::error(Error::Code::gone,
                        daemon_at(socket) + " has ended its stream (connect again to continue)");

@@ -40,7 +40,7 @@ TEST_F(HttpClient, GetsStatusAndBody) {
 
 TEST_F(HttpClient, AnErrorOfTheDaemonIsAnAnswer) {
     start([](const Request&, const HttpAnswerSide& answer) {
-        answer->send(Response::error(404, "no such page"));
+        answer->send(Response::error(view::ApiError::not_found, "no such page"));
     });
     const auto answer = http_get(path(), "/a", kLong);
     ASSERT_TRUE(answer) << answer.error().text;
@@ -205,7 +205,8 @@ TEST_F(HttpClient, AnAnswerThatIsCutIsNone) {
         const auto answer = http_get(path(), "/a", kLong);
         ASSERT_FALSE(answer) << text;
         EXPECT_EQ(answer.error().code, Error::Code::failed);
-        EXPECT_NE(answer.error().text.find("broke off"), std::string::npos) << answer.error().text;
+        EXPECT_NE(answer.error().text.find("closed the connection early"), std::string::npos)
+            << answer.error().text;
         std::filesystem::remove(path());
     }
 }
@@ -305,7 +306,7 @@ TEST_F(HttpClient, AStreamIsLeftAsSoonAsItIsEnough) {
 
 TEST_F(HttpClient, AStreamThatIsRefusedSaysWhy) {
     start([](const Request&, const HttpAnswerSide& answer) {
-        answer->send(Response::error(403, "not for you"));
+        answer->send(Response::error(view::ApiError::forbidden, "not for you"));
     });
     const auto result = http_stream(
         path(), "/stream", "", [](const ServerSentEvent&) { return true; }, kLong);

@@ -12,11 +12,13 @@ namespace ttmem::base {
 
 struct Error {
     enum class Code {
-        failed,      // the system said no
-        refused,     // what is there is not what it should be
-        unfinished,  // not there yet: no reason to speak of it
-        gone,        // was there, and is not any more
-        denied,      // it is there, and not for this asker
+        failed,       // the system said no
+        refused,      // what is there is not what it should be
+        unfinished,   // not there yet: no reason to speak of it
+        gone,         // was there, and is not any more
+        denied,       // it is there, and not for this asker
+        not_found,    // there is none of this name or number
+        unsupported,  // who was asked is older than the request
     };
     Code code = Code::failed;
     std::string text;

@@ -251,8 +251,8 @@ base::Expected<std::vector<AllocatorFit>> fit_request(const Census& census, cons
         LedgerFitter(*selection, ledger, request, query.set, doubts).add_to(result);
     }
     if (!query.set.empty() && result.empty()) {
-        return base::error(Error::Code::gone, "no allocator of device " + query.device + " is called '" +
-                                                  query.set + "' (without --set all are listed)");
+        return base::error(Error::Code::not_found, "no allocator of device " + query.device + " is called '" +
+                                                       query.set + "' (without --set all are listed)");
     }
     return result;
 }

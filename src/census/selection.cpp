@@ -108,7 +108,7 @@ base::Expected<Selection> Selection::of(const Census& census, Filter filter) {
          asked.device ? split_device_list(*asked.device) : std::vector<std::string>()) {
         const auto position = find_device(selection.table_, device);
         if (!position) {
-            return base::error(base::Error::Code::gone,
+            return base::error(base::Error::Code::not_found,
                                "no tracked process has a device " + device + " ('ttmem status' lists them)");
         }
         if (selection.devices_.empty() || !selection.selects(*position)) {
@@ -123,7 +123,7 @@ base::Expected<Selection> Selection::of(const Census& census, Filter filter) {
     selection.select_ledgers();
     if (asked.pid && selection.ledgers_.empty()) {
         return base::error(
-            base::Error::Code::gone,
+            base::Error::Code::not_found,
             "there is no tracked process " + std::to_string(*asked.pid) + " ('ttmem ps' lists them)");
     }
     return selection;

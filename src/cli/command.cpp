@@ -18,8 +18,6 @@ namespace ttmem::cli {
 
 namespace {
 
-const std::vector<std::string> kKinds = {"dram", "l1", "l1_small", "trace", "cb", "kernel", "system_memory"};
-
 std::optional<uint64_t> parse_number(const std::string& text) {
     uint64_t number = 0;
     const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -145,7 +143,7 @@ int watch(const CommonOptions& options, const std::function<int()>& once) {
     if (options.recording) {
         auto host = access::RecordedHost::open(*options.recording, options.at);
         if (!host) {
-            return fail(host.error().text);
+            return fail(host.error());
         }
         access::answer_from(std::move(*host));
     }
@@ -228,7 +226,7 @@ base::Expected<uint32_t> find_device_number(const std::string& name, access::Rea
     }
     const census::DeviceFigures* device = view::find_device(status->view, name);
     if (device == nullptr) {
-        return base::error(base::Error::Code::gone, view::no_such_device(name));
+        return base::error(base::Error::Code::not_found, view::no_such_device(name));
     }
     return device->id;
 }
@@ -282,7 +280,7 @@ CLI::Option* add_kinds(CLI::App& command, census::KindSet& kinds) {
                 }
             },
             "Only these kinds: dram, l1, l1_small, trace, cb, kernel")
-        ->check(check_choice(kKinds))
+        ->check(check_choice(choices_of<census::Kind>()))
         ->delimiter(',')
         ->expected(1)
         ->allow_extra_args(false)
@@ -341,6 +339,11 @@ int print_screen(const CommonOptions& options, const std::string& host,
 int fail(const std::string& problem) {
     print_error(problem);
     return 1;
+}
+
+int fail(const base::Error& error) {
+    print_error(error.text);
+    return error.code == base::Error::Code::not_found ? kNotFound : 1;
 }
 
 }  // namespace ttmem::cli

@@ -34,6 +34,8 @@ struct CommonOptions {
 
 constexpr uint64_t kDefaultLimit = 50;
 constexpr int kUsageError = 2;
+constexpr int kNotFound = 4;  // no such device, process or post-mortem
+constexpr int kUnknownCommand = 5;
 constexpr int kSomethingGrew = 3;  // with --fail
 
 void add_json_and_bytes(CLI::App& command, CommonOptions& options);
@@ -71,6 +73,13 @@ std::string check_seconds(const std::string& text);
 std::optional<uint64_t> parse_size(std::string_view text);
 // One of a list of names. The problem lists them and suggests the nearest one.
 std::function<std::string(const std::string&)> check_choice(std::vector<std::string> choices);
+
+// The names of an enumeration, or of its first `count` values.
+template <base::NamedEnum T>
+std::vector<std::string> choices_of(size_t count = base::enum_size<T>()) {
+    const auto names = enum_names(T{});
+    return {names.begin(), names.begin() + static_cast<std::ptrdiff_t>(count)};
+}
 
 // " (did you mean 'status'?)", or no text if none of the choices is near.
 std::string suggestion(const std::string& text, const std::vector<std::string>& choices);
@@ -110,6 +119,7 @@ CLI::App* add_command(CLI::App& app, Action& chosen, const std::string& name, co
 
 // Prints an error and returns the exit code.
 int fail(const std::string& problem);
+int fail(const base::Error& error);
 
 // What --no-header leaves of a screen: not the line about the host above a list. Tables leave out their titles themselves.
 view::Text without_headline(const view::Text& text, const std::string& host);
@@ -137,13 +147,14 @@ template <class View, class AsText>
 int show(const base::Expected<access::Reply<View>>& reply, const CommonOptions& options,
          const AsText& as_text) {
     if (!reply) {
-        return fail(reply.error().text);
+        return fail(reply.error());
     }
     for (const std::string& notice : reply->notices) {
         print_error(notice);
     }
     if (options.json) {
-        return print(view::to_json(reply->view));
+        return print(is_repeating() ? view::JsonForm<View>::write_line(reply->view) + "\n"
+                                    : view::to_json(reply->view));
     }
     return print_screen(options, host_of(reply->view),
                         [&](const view::Style& style) { return as_text(reply->view, style); });

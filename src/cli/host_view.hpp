@@ -30,7 +30,7 @@ inline base::Expected<access::Reply<view::View>> read_host(const std::vector<std
     auto reply = access::ask<view::Status>(query, mode);
     if (reply && !devices.empty()) {
         if (const auto problem = view::keep_devices(reply->view, devices)) {
-            return base::error(base::Error::Code::gone, *problem);
+            return base::error(base::Error::Code::not_found, *problem);
         }
     }
     return reply;

@@ -17,12 +17,12 @@
 namespace ttmem::cli {
 namespace {
 
-int usage_error(const CLI::App& app, const std::string& problem) {
+int usage_error(const CLI::App& app, const std::string& problem, int code = kUsageError) {
     const std::vector<CLI::App*> chosen = app.get_subcommands();
     const std::string command = chosen.empty() ? "ttmem" : "ttmem " + chosen.front()->get_name();
     print_error(problem + "\nusage: " + command + (chosen.empty() ? " [command]" : "") + " [options]; '" +
                 command + " --help' lists them");
-    return kUsageError;
+    return code;
 }
 
 std::vector<std::string> command_names(const CLI::App& app) {
@@ -44,19 +44,21 @@ std::vector<std::string> option_names(const CLI::App& command) {
 }
 
 // Names the first option that the command does not have, or else the first argument. CLI11 lists all of them together.
-std::string unknown_argument(const CLI::App& app) {
+int reject_unknown_argument(const CLI::App& app) {
     const std::vector<std::string> extras = app.remaining(true);
     const std::vector<CLI::App*> chosen = app.get_subcommands();
     const auto option = std::find_if(extras.begin(), extras.end(),
                                      [](const std::string& word) { return word.starts_with("-"); });
     if (option != extras.end()) {
         const std::string name = option->substr(0, option->find('='));
-        return "unknown option " + *option +
-               suggestion(name, option_names(chosen.empty() ? app : *chosen.front()));
+        return usage_error(app, "unknown option " + *option +
+                                    suggestion(name, option_names(chosen.empty() ? app : *chosen.front())));
     }
     const std::string first = extras.empty() ? "" : extras.front();
-    return chosen.empty() ? "unknown command '" + first + "'" + suggestion(first, command_names(app))
-                          : "unexpected argument '" + first + "'";
+    return chosen.empty()
+               ? usage_error(app, "unknown command '" + first + "'" + suggestion(first, command_names(app)),
+                             kUnknownCommand)
+               : usage_error(app, "unexpected argument '" + first + "'");
 }
 
 // An option before the command, which would have no effect. --color has one.
@@ -185,11 +187,11 @@ int run(const std::vector<std::string>& words) {
         app.parse(std::vector<std::string>(words.rbegin(), words.rend()));
     } catch (const CLI::CallForHelp&) {
         // CLI11 handles --help before unknown commands.
-        return app.remaining(true).empty() ? print(app.help()) : usage_error(app, unknown_argument(app));
+        return app.remaining(true).empty() ? print(app.help()) : reject_unknown_argument(app);
     } catch (const CLI::CallForVersion& version) {
         return print(std::string(version.what()) + "\n");
     } catch (const CLI::ExtrasError&) {
-        return usage_error(app, unknown_argument(app));
+        return reject_unknown_argument(app);
     } catch (const CLI::ParseError& problem) {
         return usage_error(app, with_typed_names(app, problem.what(), words));
     }

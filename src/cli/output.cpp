@@ -202,7 +202,7 @@ int repeat(const Repetition& how, const std::function<int()>& once) {
             return code;
         }
         const bool is_between = number > 1 && how.blank_between && !is_terminal && !how.json;
-        if (print((is_between ? "\n" : "") + (how.json ? on_one_line(one.text) : one.text)) != 0) {
+        if (print((is_between ? "\n" : "") + one.text) != 0) {
             return 1;
         }
         if (number == how.count || !wait_for_reader(how.interval)) {
@@ -211,20 +211,7 @@ int repeat(const Repetition& how, const std::function<int()>& once) {
     }
 }
 
-std::string on_one_line(const std::string& json) {
-    if (!json.starts_with("{\n")) {
-        return json;  // it is
-    }
-    std::string line;
-    for (size_t start = 0; start < json.size();) {
-        const size_t end = std::min(json.find('\n', start), json.size());
-        const size_t first =
-            std::min(json.find_first_not_of(' ', start), end);  // the text has no line breaks in strings
-        line += json.substr(first, end - first);
-        start = end + 1;
-    }
-    return line + "\n";
-}
+bool is_repeating() { return captured_output != nullptr; }
 
 void choose_colour(ColourChoice choice) { colour_choice = choice; }
 

@@ -39,8 +39,8 @@ struct Repetition {
 // Returns the exit code of the first run if that fails. A later failure is shown, and the next run may succeed.
 int repeat(const Repetition& how, const std::function<int()>& once);
 
-// A JSON document on one line. Documents of one line each stay as they are.
-std::string on_one_line(const std::string& json);
+// Whether a command of repeat() is running: each of its JSON documents has one line.
+bool is_repeating();
 
 // --color.
 enum class ColourChoice : uint8_t { automatic, always, never };

@@ -17,7 +17,7 @@ base::Expected<PageAccess> ask_for_page_access() {
                 "no daemon runs, and the daemon serves the page: start ttmemd, or use 'ttmem top', "
                 "which needs none");
         }
-        if (body.error().text.find("no such address") != std::string::npos) {
+        if (body.error().code == Error::Code::unsupported) {
             return base::error(Error::Code::refused,
                                "the daemon is older than this program and has no page: "
                                "restart it (systemctl restart ttmemd)");

@@ -27,7 +27,7 @@ class EmptyHost(TestCase):
         for words in ASK_ONCE:
             done = self.ttmem(*words)
             said = done.stdout + done.stderr
-            self.assertIn(done.returncode, (0, 1), words)
+            self.assertIn(done.returncode, (0, 1, 4), words)
             self.assertRegex(said, "no tracked process|no devices yet", words)
             self.assertRegex(said, "TT_ALLOC_TRACKING_ENABLED=1|'ttmem status'", words)
         for words in NEED_A_DAEMON:
@@ -94,7 +94,7 @@ class Devices(TestCase):
             self.output_of("monitor", "-n", "1", "-d", name)
         for command in ("status", "ps", "allocations", "programs", "map", "query", "history", "why"):
             done = self.ttmem(command, "-d", "77")
-            self.assertEqual((done.returncode, done.stdout), (1, ""), command)
+            self.assertEqual((done.returncode, done.stdout), (4, ""), command)
             self.assertRegex(done.stderr, "device 77", command)
 
 
@@ -186,7 +186,7 @@ class Daemon(TestCase):
         self.assertIn(f"{sim.pid}", self.output_of("events", "--pid", str(sim.pid)))
         self.assertIn(str(sim.pid), self.output_of("post-mortem", "--device", "0"))
         self.assertIn("No process that died held this device.", self.output_of("post-mortem", "--device", "1"))
-        self.assertEqual(self.ttmem("events", "--device", "0xdead").returncode, 1)
+        self.assertEqual(self.ttmem("events", "--device", "0xdead").returncode, 4)
 
     def test_events_are_followed_until_the_reader_ends(self):
         daemon = self.daemon("--quiet")
@@ -225,8 +225,13 @@ class Arguments(TestCase):
         self.assertEqual(self.output_of("help", "status"), self.output_of("status", "--help"))
         self.assertEqual(self.output_of("help"), self.output_of("--help"))
         self.assertEqual(self.output_of("-V"), self.output_of("--version"))
-        self.assertEqual(self.ttmem("help", "stauts").returncode, 2)
+        self.assertEqual(self.ttmem("help", "stauts").returncode, 5)
         self.assertIn("did you mean 'status'", self.ttmem("help", "stauts").stderr)
+
+    def test_exit_codes_tell_an_unknown_device_and_an_unknown_command_from_other_errors(self):
+        for words, code in ((["map", "-d", "77"], 4), (["status", "-d", "77"], 4), (["stauts"], 5), (["help", "stauts"], 5),
+                            (["--stauts"], 2), (["status", "more"], 2)):
+            self.assertEqual(self.ttmem(*words).returncode, code, words)
 
     def test_an_option_before_the_command_is_refused(self):
         for words in (["--json", "status"], ["-l", "1", "ps"]):
@@ -296,7 +301,7 @@ class Habits(TestCase):
     def test_several_devices_are_also_a_range(self):
         self.assertEqual([device["id"] for device in self.json_of("status", "-d", "1-3")["devices"]], [1, 2, 3])
         self.assertEqual(self.json_of("allocations", "-d", "1-3")["total"], self.json_of("allocations", "-d", "1,2,3")["total"])
-        self.assertEqual(self.ttmem("status", "-d", "3-1").returncode, 1)
+        self.assertEqual(self.ttmem("status", "-d", "3-1").returncode, 4)
 
     def test_maps_of_several_devices_and_kinds_follow_one_another(self):
         def maps(*words: str) -> list[tuple]:
@@ -333,7 +338,7 @@ class Habits(TestCase):
                              {one for one in everything if one[0] in devices and one[1] in ("dram", "trace")}, words)
         self.assertEqual(series(daemon.get("/v1/history?device=1,3&kind=dram,trace")),
                          series(self.json_of("history", "-d", "1,3", "--kind", "dram", "--kind", "trace")))
-        self.assertEqual(self.ttmem("history", "-d", "1,99").returncode, 1)
+        self.assertEqual(self.ttmem("history", "-d", "1,99").returncode, 4)
 
         events = self.json_of("events", "--limit", "0")["events"]
         expected = [one["sequence"] for one in events if one["kind"] in (None, "dram", "trace") and
@@ -456,7 +461,7 @@ class OldNames(TestCase):
         text = self.output_of("-d", "0", "-d", "7", "-n", "1", program="allocation_monitor_client")
         self.assertEqual(text.count("Memory Breakdown:"), 1)
         self.assertIn("Device 7: absent", text)
-        self.assertEqual(self.ttmem("-d", "0xdead", "-n", "1", program="allocation_monitor_client").returncode, 1)
+        self.assertEqual(self.ttmem("-d", "0xdead", "-n", "1", program="allocation_monitor_client").returncode, 4)
 
     def test_the_old_monitor_goes_on_when_its_application_ends(self):
         sim = self.simulator_at("tracking", "dram")

@@ -34,6 +34,8 @@ class Routes(TestCase):
             got, document = http_get(self.running_daemon.api, f"/v1/{path}")
             self.assertEqual(got, status, path)
             self.assertIn(word, document["error"], path)
+            code = "bad_request" if status == 400 else "unknown_address" if path == "nothing" else "not_found"
+            self.assertEqual(document["code"], code, path)
 
     def test_pages_join_to_the_whole_list(self):
         for more in FILTERS:

@@ -124,7 +124,7 @@ class Daemons(TimeoutCase):
     def test_an_address_without_a_daemon(self):
         with self.listening("tcp") as (server, client):
             server.close()
-            with self.assertRaisesRegex(ttmem.TtmemNotRunning, r"the daemon at http://127\.0\.0\.1:\d+ broke off .*refused"):
+            with self.assertRaisesRegex(ttmem.TtmemNotRunning, r"the daemon at http://127\.0\.0\.1:\d+ closed the connection early .*refused"):
                 client.status()
 
 

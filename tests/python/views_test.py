@@ -22,6 +22,7 @@ from harness.users import STRANGER, as_user, needs_other_users
 from harness.waiting import TIMEOUT, wait_until
 
 import ttmem
+from ttmem import _transport
 
 # What differs between two answers to the same question.
 CHANGING = {"time_ns", "span_ns", "age_ns", "oldest_age_ns", "rss", "telemetry", "source", "uptime_ns", "peaked_ns", "since_age_ns"}
@@ -491,6 +492,21 @@ class Errors(Package):
     def test_a_program_that_is_too_old_is_named(self):
         with self.assertRaisesRegex(ttmem.TtmemNotSupported, "is older than this call"):
             ttmem.Client()._program.run(["unheard-of"], 10)
+
+    def test_words_of_an_error_decide_nothing(self):
+        """Neither those of the daemon nor those of the program."""
+        for code, status, expected in (("unknown_address", 404, ttmem.TtmemNotSupported), ("not_found", 404, ttmem.TtmemNotFound),
+                                       ("bad_request", 400, ttmem.TtmemBadRequest)):
+            body = json.dumps({"error": "no such address, or an unknown command: no device", "code": code}).encode()
+            self.assertIs(type(_transport._refusal(status, body, "/v1/x")), expected, code)
+        self.assertIs(type(_transport._refusal(404, b"no JSON", "/v1/address")), ttmem.TtmemNotFound)
+        for code, expected in ((1, ttmem.TtmemError), (2, ttmem.TtmemBadRequest), (4, ttmem.TtmemNotFound), (5, ttmem.TtmemNotSupported)):
+            program = os.path.join(self.directory.path, f"program{code}")
+            with open(program, "w", encoding="utf-8", opener=lambda path, flags: os.open(path, flags, 0o700)) as file:
+                file.write(f"#!/bin/sh\necho 'ttmem: unknown command, no device' >&2\nexit {code}\n")
+            with self.assertRaises(ttmem.TtmemError) as raised:
+                _transport.Program(program).run(["status"], 10)
+            self.assertIs(type(raised.exception), expected, code)
 
     def test_over_tcp_lists_need_the_token(self):
         path = os.path.join(self.directory.path, "token")

@@ -70,7 +70,7 @@ int show_allocations(const AllocationOptions& options) {
     if (options.since_mark) {
         const auto mark = read_mark();
         if (!mark) {
-            return fail(mark.error().text);
+            return fail(mark.error());
         }
         query.since = mark->monotonic_ns;
         if (!options.json) {

@@ -47,7 +47,7 @@ int show_live() {
         options.message = "page: " + page->url();
     }
     const auto code = tui::run(options);
-    return code ? *code : fail(code.error().text);
+    return code ? *code : fail(code.error());
 }
 
 int run_demo(const CommonOptions& options) {
@@ -62,7 +62,7 @@ int run_demo(const CommonOptions& options) {
         if (*step == kBusiestStep) {
             const auto reply = access::ask<view::Status>({}, access::ReadMode::direct);
             return reply ? print(view::status_text(reply->view, style_of_output(options.bytes)))
-                         : fail(reply.error().text);
+                         : fail(reply.error());
         }
         workload->go_on();
     }

@@ -182,7 +182,7 @@ base::Expected<view::DiffView> compare_sides(const DiffOptions& options) {
 int show_diff(const DiffOptions& options) {
     auto view = compare_sides(options);
     if (!view) {
-        return fail(view.error().text);
+        return fail(view.error());
     }
     const bool is_growing = view->is_growing();
     if (options.limit != 0 && view->changes.size() > options.limit) {

@@ -76,7 +76,7 @@ int follow_events(const EventOptions& options, view::EventQuery query, bool has_
     };
     const base::Descriptor end = watch_reader();
     const auto ended = access::follow_events(std::move(query), take, end.get());
-    return ended ? code : fail(ended.error().text);
+    return ended ? code : fail(ended.error());
 }
 
 int print_events(const view::EventsView& view, const EventOptions& options) {
@@ -94,7 +94,7 @@ int print_events(const view::EventsView& view, const EventOptions& options) {
 int show_events(const EventOptions& options) {
     const auto devices = device_numbers(options.devices);
     if (!devices) {
-        return fail(devices.error().text);
+        return fail(devices.error());
     }
     view::EventQuery query{.device = *devices, .pid = options.pid, .kind = options.kinds};
     if (options.limit != 0) {
@@ -102,7 +102,7 @@ int show_events(const EventOptions& options) {
     }
     const auto events = access::ask<view::Events>(query);
     if (!events) {
-        return fail(events.error().text);
+        return fail(events.error());
     }
     const int code = print_events(events->view, options);
     if (code != 0 || !options.follow) {

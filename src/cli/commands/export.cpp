@@ -37,11 +37,11 @@ int run_export(const ExportOptions& options) {
     }
     const auto model = read_model(options);
     if (!model) {
-        return fail(model.error().text);
+        return fail(model.error());
     }
     const auto notes = exports::write_export(*model, options.target);
     if (!notes) {
-        return fail(notes.error().text);
+        return fail(notes.error());
     }
     for (const auto& all : {model->notes, *notes}) {
         for (const std::string& note : all) {

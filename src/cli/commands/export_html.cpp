@@ -44,7 +44,7 @@ exports::PageAnswer answers_of(const view::Host& host) {
 int write(const exports::PageAnswer& answer, const exports::ExportTarget& target) {
     const auto notes = exports::write_html(answer, target);
     if (!notes) {
-        return fail(notes.error().text);
+        return fail(notes.error());
     }
     for (const std::string& note : *notes) {
         print_error(note);
@@ -82,7 +82,7 @@ int export_html(const exports::ExportTarget& target) {
         return write(from_daemon, target);
     }
     if (status.error().code != base::Error::Code::gone) {
-        return fail(status.error().text);
+        return fail(status.error());
     }
     const access::DirectHost host;
     for (const std::string& notice : host.notices()) {
@@ -96,11 +96,11 @@ int export_html(const exports::ExportTarget& target, const std::string& recordin
     const auto moment_text = at ? at : best_moment(recording);
     auto moment = access::RecordedHost::open(recording, moment_text);
     if (!moment) {
-        return fail(moment.error().text);
+        return fail(moment.error());
     }
     auto model = exports::read_recording(recording, moment_text, most_allocations);
     if (!model) {
-        return fail(model.error().text);
+        return fail(model.error());
     }
     for (const std::string& note : model->notes) {
         print_error(note);

@@ -32,11 +32,10 @@ std::string check_shape(const std::string& text) {
 template <class Named>
 void add_choice(CLI::App& command, const std::string& name, std::optional<Named>& value, const char* about,
                 const char* type) {
-    const auto names = enum_names(Named{});
     command
         .add_option_function<std::string>(
             name, [&value](const std::string& word) { value = base::by_name<Named>(word); }, about)
-        ->check(check_choice({names.begin(), names.end()}))
+        ->check(check_choice(choices_of<Named>()))
         ->type_name(type);
 }
 
@@ -58,7 +57,7 @@ void declare_fit_options(CLI::App& command, FitOptions& options) {
             "--kind",
             [&options](const std::string& name) { options.query.kind = *base::by_name<census::Kind>(name); },
             "dram (the default), l1, l1_small or trace")
-        ->check(check_choice({"dram", "l1", "l1_small", "trace"}))
+        ->check(check_choice(choices_of<census::Kind>(census::kPoolKinds)))
         ->type_name("KIND");
     add_bytes(command, "size", options.query.size, "Bytes on each device: 16MiB");
     add_bytes(command, "--page", options.query.page_size, "Page size (default: 2048)");

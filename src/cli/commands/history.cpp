@@ -80,7 +80,7 @@ int show_history(const HistoryOptions& options) {
         const auto number = recorded ? device_number(name)
                                      : base::Expected<std::optional<uint32_t>>(find_device_number(name));
         if (!number) {
-            return fail(number.error().text);
+            return fail(number.error());
         }
         devices.add(**number);
     }

@@ -72,7 +72,7 @@ int show_leaks(const LeakOptions& options) {
     if (options.suppressions) {
         auto read = read_suppressions(*options.suppressions);
         if (!read) {
-            return fail(read.error().text);
+            return fail(read.error());
         }
         suppressed = std::move(*read);
     }

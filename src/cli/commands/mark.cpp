@@ -17,14 +17,14 @@ struct MarkOptions : CommonOptions {
 int keep_named_mark(const MarkOptions& options) {
     const auto reply = access::ask<view::Inventory>({}, options.mode);
     if (!reply) {
-        return fail(reply.error().text);
+        return fail(reply.error());
     }
     for (const std::string& notice : reply->notices) {
         print_error(notice);
     }
     const view::InventoryView& contents = reply->view;
     if (const auto kept = keep_mark(*options.name, contents); !kept) {
-        return fail(kept.error().text);
+        return fail(kept.error());
     }
     if (options.json) {
         return print(view::to_json(contents));
@@ -44,7 +44,7 @@ int mark_now(const MarkOptions& options) {
     }
     const auto moment = set_mark();
     if (!moment) {
-        return fail(moment.error().text);
+        return fail(moment.error());
     }
     if (options.name) {
         return keep_named_mark(options);

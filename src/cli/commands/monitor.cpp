@@ -38,7 +38,7 @@ base::Expected<std::vector<uint32_t>> choose_devices(view::View& view, const Mon
         } else if (const auto number = parse_device_number(name)) {
             absent.push_back(*number);
         } else {
-            return base::error(base::Error::Code::gone, view::no_such_device(name));
+            return base::error(base::Error::Code::not_found, view::no_such_device(name));
         }
     }
     if (!options.devices.empty() && !options.all) {
@@ -50,11 +50,11 @@ base::Expected<std::vector<uint32_t>> choose_devices(view::View& view, const Mon
 int print_sample(const MonitorOptions& options) {
     auto reply = access::ask<view::Status>({}, options.mode);
     if (!reply) {
-        return fail(reply.error().text);
+        return fail(reply.error());
     }
     const auto absent = choose_devices(reply->view, options);
     if (!absent) {
-        return fail(absent.error().text);
+        return fail(absent.error());
     }
     for (const std::string& notice : reply->notices) {
         print_error(notice);

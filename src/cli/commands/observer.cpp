@@ -14,7 +14,7 @@ struct ObserverOptions {
 int build(const ObserverOptions& options) {
     const auto path = build_places(options.settings);
     if (!path) {
-        return fail(path.error().text);
+        return fail(path.error());
     }
     return print("Made " + *path +
                  (options.settings.folder ? ".\n" : ". 'ttmem run' uses it from now on.\n") +

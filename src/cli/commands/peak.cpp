@@ -21,7 +21,7 @@ void declare_peak_options(CLI::App& command, PeakOptions& options) {
             "--kind",
             [&options](const std::string& name) { options.query.kind = *base::by_name<census::Kind>(name); },
             "dram (the default), l1, l1_small, trace, cb or kernel")
-        ->check(check_choice({"dram", "l1", "l1_small", "trace", "cb", "kernel", "system_memory"}))
+        ->check(check_choice(choices_of<census::Kind>()))
         ->type_name("KIND");
     add_limit(command, options.query.limit);
 }

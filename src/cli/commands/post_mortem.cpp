@@ -36,7 +36,7 @@ int show_post_mortems(const PostMortemOptions& options) {
     }
     const auto devices = device_numbers(options.devices);
     if (!devices) {
-        return fail(devices.error().text);
+        return fail(devices.error());
     }
     return show(access::ask<view::PostMortemList>({*devices, options.limit}), options,
                 [&](const view::PostMortemListView& view, const view::Style& style) {

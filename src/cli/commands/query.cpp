@@ -95,7 +95,7 @@ int run_query(const QueryOptions& options) {
     for (bool is_first = true; true; is_first = false) {
         const auto reply = read_host(options);
         if (!reply) {
-            return fail(reply.error().text);
+            return fail(reply.error());
         }
         if (reply->view.figures.devices.empty()) {
             print_error("no devices yet ('ttmem status' shows why)");

@@ -62,7 +62,7 @@ int record_command(const access::RecordSettings& settings, const RecordOptions& 
     }
     const auto recorded = access::record_run(settings, std::move(run));
     if (!recorded) {
-        return fail(recorded.error().text);
+        return fail(recorded.error());
     }
     if (recorded->end.start_error != 0) {
         print_error("can't start '" + options.command.front() + "': " + strerror(recorded->end.start_error));
@@ -93,13 +93,13 @@ int run_record(const RecordOptions& options) {
     for (const std::string& name : options.devices) {
         const auto number = find_device_number(name, mode);
         if (!number) {
-            return fail(number.error().text);
+            return fail(number.error());
         }
         settings.devices.add(*number);
     }
     const auto totals = access::record(settings, mode);
     if (!totals) {
-        return fail(totals.error().text);
+        return fail(totals.error());
     }
     print_totals(options, *totals);
     return 0;

@@ -185,17 +185,17 @@ int run_command(const RunOptions& options) {
     if (options.baseline) {
         auto baseline = read_baseline(*options.baseline);
         if (!baseline) {
-            return fail(baseline.error().text);
+            return fail(baseline.error());
         }
         gates.baseline = std::move(*baseline);
     }
     const auto reports = open_reports(options);
     if (!reports) {
-        return fail(reports.error().text);
+        return fail(reports.error());
     }
     auto end = access::run(settings);
     if (!end) {
-        return fail(end.error().text);
+        return fail(end.error());
     }
     if (end->start_error != 0) {
         return not_started(settings.command.front(), end->start_error);

@@ -37,7 +37,7 @@ int show_dashboard(const TopOptions& options) {
     if (options.played) {
         auto opened = access::RecordingPlayer::open(*options.played, options.from);
         if (!opened) {
-            return fail(opened.error().text);
+            return fail(opened.error());
         }
         player = std::move(*opened);
     } else if (options.from) {
@@ -46,14 +46,14 @@ int show_dashboard(const TopOptions& options) {
     }
     const auto device = device_number(options.device, options.mode);
     if (!device) {
-        return fail(device.error().text);
+        return fail(device.error());
     }
     tui::DashboardOptions top = options.top;
     top.mode = options.mode;
     top.device = *device;
     top.plays = !options.from;
     const auto code = tui::run(top, std::move(player));
-    return code ? *code : fail(code.error().text);
+    return code ? *code : fail(code.error());
 }
 
 }  // namespace

@@ -73,7 +73,7 @@ std::string open_browser(const PageAccess& page) {
 int run_web(const WebOptions& options) {
     const auto page = ask_for_page_access();
     if (!page) {
-        return fail(page.error().text);
+        return fail(page.error());
     }
     if (!page->is_built) {
         return fail(

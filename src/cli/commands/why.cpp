@@ -25,7 +25,7 @@ void declare_why_options(CLI::App& command, WhyOptions& options) {
                 options.query.type = base::by_name<census::FailureType>(name);
             },
             "Only out_of_memory, cb_clash or unknown_free")
-        ->check(check_choice({"out_of_memory", "cb_clash", "unknown_free"}))
+        ->check(check_choice(choices_of<census::FailureType>()))
         ->type_name("TYPE");
     command.add_flag("--fix", options.shows_fixes, "What would have made the requests fit");
     add_limit(command, options.query.limit);

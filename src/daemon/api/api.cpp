@@ -23,20 +23,21 @@ using view::UrlForm;
 
 namespace {
 
-unsigned status_of(Error::Code code) {
+view::ApiError api_error_of(Error::Code code) {
     switch (code) {
         case Error::Code::gone:
-            return 404;
+        case Error::Code::not_found:
+            return view::ApiError::not_found;
         case Error::Code::refused:
-            return 400;
+            return view::ApiError::bad_request;
         case Error::Code::denied:
-            return 403;
+            return view::ApiError::forbidden;
         default:
-            return 500;
+            return view::ApiError::internal;
     }
 }
 
-Response refusal(const Error& error) { return Response::error(status_of(error.code), error.text); }
+Response refusal(const Error& error) { return Response::error(api_error_of(error.code), error.text); }
 
 // A user has a few places for answers in flight (Budget::answers). An answer with many rows takes most of them, so that a user who
 // reads none of them makes the daemon hold one.
@@ -155,8 +156,9 @@ Response Api::no_such_address(const std::string& path) const {
         }
     }
     const auto near = base::nearest(path, paths);
-    return Response::error(404, "no such address: " + base::printable(path) +
-                                    (near ? " (did you mean " + *near + "?)" : "") + "; valid are " + list);
+    return Response::error(view::ApiError::unknown_address,
+                           "no such address: " + base::printable(path) +
+                               (near ? " (did you mean " + *near + "?)" : "") + "; valid are " + list);
 }
 
 void Api::handle(http::Request request, const std::shared_ptr<http::Responder>& responder) {
@@ -167,7 +169,8 @@ void Api::handle(http::Request request, const std::shared_ptr<http::Responder>& 
         }
     }
     if (request.browser.is_foreign) {
-        return responder->send(Response::error(403, "links of other sites may open the page, not its data"));
+        return responder->send(Response::error(view::ApiError::forbidden,
+                                               "links of other sites may open the page, not its data"));
     }
     const bool is_on_socket = request.caller.is_local;
     if (const auto owner = page_tokens_.owner_of(request.caller.bearer_token, segment::monotonic_now())) {
@@ -175,7 +178,7 @@ void Api::handle(http::Request request, const std::shared_ptr<http::Responder>& 
     }
     const auto permissions = Permissions::of(request.caller, dependencies_.rules);
     if (!permissions) {
-        return responder->send(Response::error(401, permissions.error().text));
+        return responder->send(Response::error(view::ApiError::bad_token, permissions.error().text));
     }
     if (route == nullptr) {
         return responder->send(no_such_address(request.target.path));
@@ -196,7 +199,7 @@ void Api::answer(const AuthorizedRequest& request, const SharedResponder& respon
     }
     if (Question::kPermission == view::Permission::details && !request.permissions.may_see_details()) {
         return responder->send(Response::error(
-            403,
+            view::ApiError::forbidden,
             "over TCP only totals are shown: send the daemon's token (Authorization: Bearer ...), or ask on "
             "the Unix socket"));
     }
@@ -238,8 +241,8 @@ void Api::send_page_token(const AuthorizedRequest& request, const SharedResponde
         return responder->send(refusal(query.error()));
     }
     if (!request.is_on_socket) {
-        return responder->send(
-            Response::error(403, "tokens of the page are given on the Unix socket ('ttmem web')"));
+        return responder->send(Response::error(
+            view::ApiError::forbidden, "page tokens are issued only on the Unix socket ('ttmem web')"));
     }
     const auto token = page_tokens_.issue(request.caller, segment::monotonic_now());
     if (!token) {
@@ -270,7 +273,7 @@ void Api::send_metrics(const AuthorizedRequest& request, const SharedResponder& 
     }
     if (query->processes && !request.permissions.may_see_details()) {
         return responder->send(Response::error(
-            403,
+            view::ApiError::forbidden,
             "series of processes need the daemon's token over TCP (ttmemd --token-file FILE, and "
             "'Authorization: Bearer TOKEN'), or the Unix socket; without 'processes' no token is needed"));
     }
@@ -290,7 +293,7 @@ void Api::stream_recording(const AuthorizedRequest& request, const SharedRespond
     }
     if (!request.permissions.may_see_details()) {
         return responder->send(
-            Response::error(403,
+            Response::error(view::ApiError::forbidden,
                             "over TCP recordings need the daemon's token (Authorization: Bearer ...); "
                             "'ttmem record' asks on the Unix socket"));
     }

@@ -146,6 +146,17 @@ requires(!requires(typename Question::Query query) { query.device; }) typename Q
     return {};
 }
 
+TEST_F(ApiTest, AnErrorHasACodeBesideItsText) {
+    const auto code = [&](const std::string& target, unsigned status) {
+        const http::Response response = get(target);
+        EXPECT_EQ(response.status, status) << target;
+        return json::parse(response.body).value("code", "");
+    };
+    EXPECT_EQ(code("/v1/nothing", 404), "unknown_address");
+    EXPECT_EQ(code("/v1/map?device=77", 404), "not_found");
+    EXPECT_EQ(code("/v1/status?colour=red", 400), "bad_request");
+}
+
 TEST_F(ApiTest, RecordingsOverTcpNeedTheToken) {
     EXPECT_THAT(error("/v1/recording", 403, {}), HasSubstr("need the daemon's token"));
     EXPECT_THAT(error("/v1/recording?nonsense=1", 400), HasSubstr("nonsense"));

@@ -40,7 +40,7 @@ Connection::Connection(Socket socket, Caller caller, bool check_host, std::share
       socket_(std::move(socket)),
       deadline_(state_->loop) {}
 
-// A step that fails, such as for want of memory, ends this connection and nothing else.
+// A step that fails, such as because memory ran out, ends this connection and nothing else.
 template <class Step>
 void Connection::run(Step step) {
     try {
@@ -82,17 +82,18 @@ void Connection::reject_malformed(error_code error) {
     keep_alive_ = false;
     is_head_ = false;
     if (error == beast::http::error::header_limit) {
-        respond(Response::error(431, "the request header is longer than " +
-                                         std::to_string(state_->limits.header_bytes) + " bytes"));
+        respond(Response::error(
+            view::ApiError::head_too_long,
+            "the request header is longer than " + std::to_string(state_->limits.header_bytes) + " bytes"));
     } else if (error == beast::http::error::body_limit) {
-        respond(Response::error(413, "request bodies are not accepted"));
+        respond(Response::error(view::ApiError::body_not_accepted, "request bodies are not accepted"));
     } else {
-        respond(Response::error(400, "not an HTTP/1.1 request: " + error.message()));
+        respond(Response::error(view::ApiError::bad_request, "not an HTTP/1.1 request: " + error.message()));
     }
 }
 
 void Connection::reject_method() {
-    Response response = Response::error(405, "only GET and HEAD are supported");
+    Response response = Response::error(view::ApiError::bad_method, "only GET and HEAD are supported");
     ResponseHead head = make_head(response.status, response.content_type);
     head.set(beast::http::field::allow, "GET, HEAD");
     respond(std::move(head), std::move(response));
@@ -110,25 +111,28 @@ void Connection::on_request() {
         return reject_method();
     }
     if (has_body) {
-        return respond(Response::error(413, "request bodies are not accepted"));
+        return respond(Response::error(view::ApiError::body_not_accepted, "request bodies are not accepted"));
     }
     const auto hosts = message.count(field::host);
     if (hosts > 1 || (hosts == 0 && message.version() == 11)) {
-        return respond(Response::error(400, "an HTTP/1.1 request needs exactly one Host field"));
+        return respond(
+            Response::error(view::ApiError::bad_request, "an HTTP/1.1 request needs exactly one Host field"));
     }
     if (check_host_ && hosts == 1 && !is_loopback_host(std::string(message[field::host]))) {
-        return respond(Response::error(403, "Host '" + std::string(message[field::host]) +
-                                                "' is not accepted (use localhost, 127.0.0.1 or [::1])"));
+        return respond(Response::error(view::ApiError::forbidden,
+                                       "Host '" + std::string(message[field::host]) +
+                                           "' is not accepted (use localhost, 127.0.0.1 or [::1])"));
     }
     const RequestOrigin origin = origin_of(
         {as_view(message[field::origin]), as_view(message[field::host]), as_view(message["Sec-Fetch-Site"]),
          as_view(message["Sec-Fetch-Mode"]), as_view(message["Sec-Fetch-Dest"])});
     if (origin == RequestOrigin::foreign) {
-        return respond(Response::error(403, "requests of other sites' pages are not accepted"));
+        return respond(
+            Response::error(view::ApiError::forbidden, "requests of other sites' pages are not accepted"));
     }
     auto target = parse_target(std::string(message.target()));
     if (!target) {
-        return respond(Response::error(400, target.error().text));
+        return respond(Response::error(view::ApiError::bad_request, target.error().text));
     }
     Request request{std::move(*target), caller_, std::string(message["Last-Event-ID"])};
     request.browser = {as_view(message[field::accept]).find("text/html") != std::string_view::npos,

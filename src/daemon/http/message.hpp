@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "daemon/http/query.hpp"
+#include "view/model/api_error.hpp"
 
 namespace ttmem::daemon::http {
 
@@ -51,8 +52,8 @@ struct Response {
     std::vector<std::pair<std::string, std::string>> fields =
         {};  // further ones of the head, or other values
 
-    // {"error": "..."}
-    static Response error(unsigned status, const std::string& text);
+    // {"error": "...", "code": "..."}
+    static Response error(view::ApiError code, const std::string& text);
 };
 
 enum class StreamKind : uint8_t {

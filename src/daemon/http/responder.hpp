@@ -23,7 +23,8 @@ public:
     ~ConnectionResponder() override {
         try {
             if (!is_used_) {
-                send(Response::error(500, "internal error: the request was not answered"));
+                send(Response::error(view::ApiError::internal,
+                                     "internal error: the request was not answered"));
             }
         } catch (...) {
             // No memory even for that: the connection notices that it has no responder, and closes.

@@ -68,7 +68,7 @@ void close_on_exec(int descriptor) { fcntl(descriptor, F_SETFD, FD_CLOEXEC); }
 // input may lose the response.
 void reject_connection(int socket) {
     static const std::string text = [] {
-        const Response response = Response::error(503, "too many connections, try again");
+        const Response response = Response::error(view::ApiError::busy, "too many connections, try again");
         ResponseHead head = make_head(response.status, response.content_type);
         head.content_length(response.body.size());
         head.set(boost::beast::http::field::retry_after, "1");

@@ -146,7 +146,8 @@ TEST_F(ServerTest, MalformedRequestsGet400) {
 }
 
 TEST_F(ServerTest, ErrorsAreValidJsonForAnyText) {
-    EXPECT_EQ(Response::error(400, "a \"b\" \xff").body, "{\"error\":\"a \\\"b\\\" \xef\xbf\xbd\"}\n");
+    EXPECT_EQ(Response::error(view::ApiError::bad_request, "a \"b\" \xff").body,
+              "{\"error\":\"a \\\"b\\\" \xef\xbf\xbd\",\"code\":\"bad_request\"}\n");
 }
 
 TEST_F(ServerTest, LoopbackAndTheUnixSocketAcceptLoopbackHostsOnly) {

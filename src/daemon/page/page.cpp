@@ -9,7 +9,7 @@ namespace {
 
 Response left_out() {
     return Response::error(
-        404,
+        view::ApiError::not_found,
         "this ttmemd was built without the page: npm could not be reached during the build "
         "(build it again where it can, or use 'ttmem top')");
 }
@@ -23,7 +23,8 @@ std::optional<Response> page_response(const http::Request& request, const page::
         return left_out();
     }
     if (!request.browser.accepts_gzip) {
-        return Response::error(406, "the page is compressed: send 'Accept-Encoding: gzip'");
+        return Response::error(view::ApiError::needs_gzip,
+                               "the page is compressed: send 'Accept-Encoding: gzip'");
     }
     Response response;
     response.content_type = "text/html; charset=utf-8";

@@ -23,10 +23,10 @@ void RecordingStreams::begin(std::shared_ptr<http::Responder> responder, User us
                              const Permissions& permissions, const view::RecordingQuery& query) {
     join_ended();
     if (!budgets_->take(Budget::recordings, user)) {
-        return responder->send(
-            Response::error(503, "this user records too much at once: at most " +
-                                     std::to_string(budgets_->limit(Budget::recordings).per_user) +
-                                     " recordings through the daemon ('--direct' bypasses it)"));
+        return responder->send(Response::error(
+            view::ApiError::busy, "this user records too much at once: at most " +
+                                      std::to_string(budgets_->limit(Budget::recordings).per_user) +
+                                      " recordings through the daemon ('--direct' bypasses it)"));
     }
     tasks_.push_back({std::move(responder), user, permissions, query, false, {}});
     RecordingTask& task = tasks_.back();
@@ -90,7 +90,8 @@ base::Expected<void> RecordingStreams::record(RecordingTask& task) {
     if (pid && std::none_of(now.processes.begin(), now.processes.end(),
                             [&](const auto& process) { return process.identity.pid == *pid; })) {
         task.responder->send(Response::error(
-            404, "process " + std::to_string(*pid) + " is not tracked ('ttmem ps' lists processes)"));
+            view::ApiError::not_found,
+            "process " + std::to_string(*pid) + " is not tracked ('ttmem ps' lists processes)"));
         return {};
     }
     auto target = std::make_unique<StreamTarget>(task.query.max_bytes);

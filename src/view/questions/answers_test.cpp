@@ -176,7 +176,7 @@ TEST(Answers, AListOfOwnProcessesOrDevicesHidesNothing) {
     expect_exact(Groups::answer(host, {.pid = 1000}));
     expect_exact(Allocations::answer(host, {.device = host.my_chip()}));
     expect_exact(Map::answer(host, {.device = host.my_chip()}));
-    EXPECT_EQ(Map::answer(host, {.device = "77"}).error().code, Error::Code::gone);
+    EXPECT_EQ(Map::answer(host, {.device = "77"}).error().code, Error::Code::not_found);
 }
 
 TEST(Answers, PostMortemsOfOthersAndMissedProcessesAreCounted) {
@@ -188,7 +188,7 @@ TEST(Answers, PostMortemsOfOthersAndMissedProcessesAreCounted) {
                                            census::Inexactness{0, census::Reason::post_mortems_hidden, 1}));
     const auto one = SinglePostMortem::answer(host, {.pid = 1001});
     EXPECT_EQ(one.error().code, Error::Code::denied);
-    EXPECT_EQ(SinglePostMortem::answer(host, {.pid = 7}).error().code, Error::Code::gone);
+    EXPECT_EQ(SinglePostMortem::answer(host, {.pid = 7}).error().code, Error::Code::not_found);
 }
 
 TEST(Answers, AListThatMayNotScanALedgerSaysSo) {
@@ -345,7 +345,7 @@ TEST(Answers, GrowthIsThatOfTheDevicesAndNamesThatAreAskedFor) {
     EXPECT_THAT(grown({.device = "0-1"}), ElementsAre(both));
     EXPECT_THAT(grown({.name = "dec*3"}), ElementsAre(both));
     EXPECT_THAT(grown({.name = "/^rest$/"}), SizeIs(0));
-    EXPECT_EQ(Growth::answer(host, {.device = "7"}).error().code, Error::Code::gone);
+    EXPECT_EQ(Growth::answer(host, {.device = "7"}).error().code, Error::Code::not_found);
     EXPECT_FALSE(Growth::answer(host, {.name = "/(/"}));
 }
 

@@ -15,7 +15,7 @@ void fields(auto& io, Like<PostMortemQuery> auto& query) {
 void fields(auto& io, Like<census::EventInFlight> auto& event) {
     io("thread", event.thread, "the thread that was recording it");
     io("event", event.action, "what it did");
-    io("in_ledger", event.is_in_ledger, "the ledger has it; the allocator may not have done it");
+    io("in_ledger", event.is_in_ledger, "the ledger has it; the allocator may not have completed it");
     io("slot", event.slot, "the entry of the ledger");
     io("generation", event.generation, "the entry's generation");
 }
@@ -81,8 +81,9 @@ base::Expected<PostMortemView> SinglePostMortem::answer(const Host& host, const 
         keep_first(view.post_mortem.failures, query.limit);
         return view;
     }
-    return base::error(base::Error::Code::gone, "no post-mortem of a process " + std::to_string(query.pid) +
-                                                    " ('ttmem post-mortem' lists them)");
+    return base::error(
+        base::Error::Code::not_found,
+        "no post-mortem of a process " + std::to_string(query.pid) + " ('ttmem post-mortem' lists them)");
 }
 
 }  // namespace ttmem::view
