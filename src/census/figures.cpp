@@ -7,6 +7,7 @@
 
 #include "census/device_facts.hpp"
 #include "census/figures_builder.hpp"
+#include "census/meshes.hpp"
 
 namespace ttmem::census {
 
@@ -143,6 +144,7 @@ Figures compute_figures(const Census& census, Depth depth) {
     note_disputes(builder);
     std::stable_sort(builder.figures.processes.begin(), builder.figures.processes.end(),
                      [](const auto& a, const auto& b) { return a.pid < b.pid; });
+    builder.figures.meshes = described_meshes(builder.reports, builder.table);
     for (size_t i = 0; i < builder.figures.devices.size(); ++i) {
         finish(builder.figures.devices[i], builder.partial[i], builder.table.devices()[i].info, depth);
     }

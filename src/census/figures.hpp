@@ -114,12 +114,22 @@ struct ProcessFigures {
     bool operator==(const ProcessFigures&) const = default;
 };
 
+// A mesh as a process describes it.
+struct MeshFigures {
+    uint32_t rows = 0;
+    uint32_t columns = 0;
+    std::vector<uint32_t> devices;  // ids, row by row
+
+    bool operator==(const MeshFigures&) const = default;
+};
+
 struct Figures {
     std::vector<DeviceFigures> devices;     // by id
     std::vector<ProcessFigures> processes;  // by pid
     std::vector<Inexactness> inexact;
     // Processes that ended before they could be read, since the daemon started; absent: nobody counts them.
     std::optional<uint64_t> processes_missed = {};
+    std::vector<MeshFigures> meshes = {};  // of live processes, the largest first
 
     bool operator==(const Figures&) const = default;
 };

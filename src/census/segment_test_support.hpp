@@ -51,10 +51,12 @@ public:
         set.members = members;
         set.opened_ticks = opened;
         set.closed_ticks = closed;
-        const uint8_t index = writer_.open_set(set);
+        const uint8_t index = add_set(set);
         entry<segment::SetSlot>(segment::RegionId::sets, index).word[0] = generation;
         return index;
     }
+
+    uint8_t add_set(const segment::DeviceSet& set) { return writer_.open_set(set); }
 
     uint32_t add_name(std::string_view text, uint32_t parent = 0) { return writer_.add_name(text, parent); }
 

@@ -51,7 +51,7 @@ public:
         if (status.is_discarded()) {
             return base::error(base::Error::Code::failed, "the daemon's answer to /v1/status can't be read");
         }
-        add("/v1/status", status);
+        add("/v1/status", status, false);
         ask("host", {});
         size_t count = 0;
         for (const OrderedJson& device : status.at("devices")) {
@@ -95,19 +95,19 @@ private:
                 const QuestionAddress address = address_of(form, values);
                 const auto text = answer_(address);
                 if (const OrderedJson answer = text ? parse(*text) : OrderedJson(); answer.is_object()) {
-                    add(address.text, answer);
-                } else if (address.text == "/v1/history") {
+                    add(address.text, answer, form.value("part", "") == "list");
+                } else if (form.value("part", "") == "time line") {
                     notes.push_back("the page has no time line" + (text ? "" : ": " + text.error().text));
                 }
             }
         }
     }
 
-    void add(const std::string& address, const OrderedJson& answer) {
+    void add(const std::string& address, const OrderedJson& answer, bool is_list) {
         // On one line: indents would be half of the file.
         answers_ += (answers_.size() == 1 ? "" : ",\n") + OrderedJson(address).dump() + ":" +
                     answer.dump(-1, ' ', false, OrderedJson::error_handler_t::replace);
-        if (address.starts_with("/v1/allocations?sort=") && answer.value("left_out", 0u) > 0) {
+        if (is_list && answer.value("left_out", 0u) > 0) {
             notes.push_back("the page has the largest " + std::to_string(answer.at("allocations").size()) +
                             " allocations of " + answer.at("total").dump() + " in its list");
         }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // One row per device, charts of the chosen one, and the processes. A Galaxy, or more devices than there is room for, are a mesh
-// with one cell per device.
+// with one cell per device, in the shape that a process describes.
 
 #include <fmt/format.h>
 
@@ -10,6 +10,7 @@
 
 #include "tui/lists.hpp"
 #include "tui/screens.hpp"
+#include "view/model/devices.hpp"
 #include "view/text/cells.hpp"
 #include "view/text/format.hpp"
 #include "view/text/screens.hpp"
@@ -100,6 +101,8 @@ view::Text device_table(const view::View& view, const view::Style& style) {
 }
 
 struct MeshLayout {
+    std::vector<const DeviceFigures*> devices;  // row by row
+    std::string_view order = "devices by number";
     int across = 1;
     int width = 0;  // of a cell
     int lines = 1;  // of a cell
@@ -109,17 +112,37 @@ struct MeshLayout {
     int height() const { return 1 + rows * lines; }
 };
 
-// A Galaxy has its own shape. Other devices fill the width.
+// The columns of devices that no process describes as a mesh; 0: unknown.
+int usual_columns(const std::vector<DeviceFigures>& devices) {
+    const bool is_galaxy =
+        devices.size() == 32 && devices.front().board.value_or("").find("galaxy") != std::string::npos;
+    return !is_galaxy ? 0 : devices.front().arch == "blackhole" ? 8 : 4;
+}
+
+// Devices without a known shape fill the width.
 MeshLayout mesh_layout(const view::View& view, int room, int columns) {
     constexpr int kWidthOfALine = 20;  // "17 [██░] 45% L1  12%"
     constexpr int kLeastWidth = 10;    // "17 ▒▒ 45%", and L1 below
     const auto& devices = view.figures.devices;
     const auto count = static_cast<int>(devices.size());
-    const bool is_galaxy =
-        count == 32 && devices.front().board.value_or("").find("galaxy") != std::string::npos;
-    const int wanted = is_galaxy ? (devices.front().arch == "blackhole" ? 8 : 4) : columns / kWidthOfALine;
     MeshLayout layout;
+    int wanted = usual_columns(devices);
+    const census::MeshFigures* const mesh = view::mesh_of_all_devices(view);
+    if (mesh != nullptr) {
+        wanted = static_cast<int>(mesh->columns);
+        for (const uint32_t id : mesh->devices) {
+            layout.devices.push_back(view::device_with_id(view, id));
+        }
+    } else {
+        for (const DeviceFigures& device : devices) {
+            layout.devices.push_back(&device);
+        }
+    }
+    wanted = wanted != 0 ? wanted : columns / kWidthOfALine;
     layout.across = std::clamp(wanted, 1, std::max(columns / kLeastWidth, 1));
+    if (mesh != nullptr) {
+        layout.order = layout.across == wanted ? "mesh" : "devices in the order of the mesh";
+    }
     layout.width = std::min(columns / layout.across, 40);
     layout.lines = layout.width < kWidthOfALine ? 2 : 1;
     layout.all_rows = (count + layout.across - 1) / layout.across;
@@ -159,24 +182,24 @@ void draw_cell(const DeviceFigures& device, bool is_selected, const MeshLayout& 
     canvas.put_line(row, column + layout.width - 1 - static_cast<int>(l1.width()), l1);
 }
 
-void draw_mesh(const view::View& view, const DeviceFigures* selected, const MeshLayout& layout,
-               Canvas& canvas, const Area& area) {
-    const auto& devices = view.figures.devices;
-    const int chosen = selected == nullptr ? 0 : static_cast<int>(selected - devices.data());
+void draw_mesh(const DeviceFigures* selected, const MeshLayout& layout, Canvas& canvas, const Area& area) {
+    const auto& devices = layout.devices;
+    const auto place = std::find(devices.begin(), devices.end(), selected);
+    const int chosen = place == devices.end() ? 0 : static_cast<int>(place - devices.begin());
     const auto first_row =
         static_cast<int>(scroll_to(static_cast<size_t>(chosen / layout.across),
                                    static_cast<size_t>(layout.rows), static_cast<size_t>(layout.all_rows)));
     const auto count = static_cast<int>(devices.size());
     const int first = first_row * layout.across;
     const int end = std::min(first + layout.rows * layout.across, count);
-    std::string title = fmt::format("{}x{} devices by number: DRAM, and L1 on the fullest core",
-                                    layout.all_rows, layout.across);
+    std::string title = fmt::format("{}x{} {}: DRAM, and L1 on the fullest core", layout.all_rows,
+                                    layout.across, layout.order);
     if (end - first < count) {
         title += fmt::format(" ({} not shown)", count - (end - first));
     }
     canvas.put(area.row, area.column, title, CellStyle::title, area.columns);
     for (int i = first; i < end; ++i) {
-        const DeviceFigures& device = devices[static_cast<size_t>(i)];
+        const DeviceFigures& device = *devices[static_cast<size_t>(i)];
         const int row = area.row + 1 + (i - first) / layout.across * layout.lines;
         const int column = area.column + i % layout.across * layout.width;
         draw_cell(device, &device == selected, layout, canvas, row, column);
@@ -287,7 +310,7 @@ void draw_overview(const Model& model, const Ui& ui, Canvas& canvas, const Area&
     } else {
         const MeshLayout layout =
             mesh_layout(view, area.rows - process_rows - kLeastRowsOfCharts, area.columns);
-        draw_mesh(view, selected, layout, canvas, area);
+        draw_mesh(selected, layout, canvas, area);
         device_rows = layout.height();
     }
     // Charts get what the processes leave.

@@ -114,6 +114,34 @@ TEST_F(Screens, OverviewOfAGalaxyFitsOnOneScreen) {
     }
 }
 
+TEST_F(Screens, DevicesHaveTheShapeAndOrderOfTheMeshThatAProcessDescribes) {
+    view::View view = t3000_with_driver();
+    view.figures.meshes = {{2, 4, {0, 4, 1, 5, 2, 6, 3, 7}}};
+    const Size low = {16, 120};  // too low for one row per device
+    const Canvas drawn = draw(watched(view, 2), ui, low, Glyphs::utf8);
+    const std::string text = text_of(drawn);
+    EXPECT_THAT(text, HasSubstr("2x4 mesh: DRAM"));
+    EXPECT_THAT(
+        text, testing::ContainsRegex("\n *0 \\[.* 4 \\[.* 1 \\[.* 5 \\[.*\n *2 \\[.* 6 \\[.* 3 \\[.* 7 \\["));
+    view.figures.meshes = {{1, 4, {0, 1, 2, 3}}};
+    EXPECT_THAT(text_of(draw(watched(view, 2), ui, low, Glyphs::utf8)), HasSubstr("2x6 devices by number"))
+        << "a mesh of some devices is not the host's";
+    view.figures.meshes = {{8, 1, {0, 1, 2, 3, 4, 5, 6, 7}}, {2, 4, {0, 1, 2, 3, 4, 5, 6, 6}}};
+    EXPECT_THAT(text_of(draw(watched(view, 2), ui, low, Glyphs::utf8)), HasSubstr("8x1 mesh"));
+}
+
+TEST_F(Screens, AGalaxyHasTheColumnsOfItsDescribedMesh) {
+    view::View view = galaxy();
+    census::MeshFigures mesh{4, 8, {}};
+    for (uint32_t id = 0; id < 32; ++id) {
+        mesh.devices.push_back(id);
+    }
+    view.figures.meshes = {mesh};
+    for (const Size& size : kSizes) {
+        EXPECT_THAT(text_of(draw(watched(view, 2), ui, size, Glyphs::utf8)), HasSubstr("4x8 mesh"));
+    }
+}
+
 TEST_F(Screens, BreakdownShowsEveryKindAndTheGridOfCores) {
     model.take({{}, some_cores(), ""});
     expect_golden("breakdown", model, at(Screen::breakdown));

@@ -6,7 +6,7 @@ import { EventParser } from "../src/model/event_parser";
 import { blockAt, boxAt, flame, pan, treemap, zoom } from "../src/model/layout";
 import { differences, momentAt, poolKey } from "../src/model/moments";
 import { ALL_ALLOCATIONS, savedAnswer } from "../src/model/saved";
-import { apply, total } from "../src/model/status";
+import { apply, hostGrid, total } from "../src/model/status";
 import { nameColor, roleOf } from "../src/model/theme";
 import { buildTree, find } from "../src/model/tree";
 import type { Device, Group, MapBlock, Status } from "../src/model/types";
@@ -37,6 +37,20 @@ test("a change replaces entries, removes what is gone and keeps the rest as it i
     assert.notEqual(after.devices[1], before.devices[1]);
     assert.equal(after.processes, before.processes);
     assert.equal(after.exact, true);
+});
+
+test("the grid of the host is the described mesh of all devices", () => {
+    const devices = [0, 1, 2, 3].map((id) => ({ id, board: "n300" }) as Device);
+    const of = (...meshes: Status["meshes"]): unknown => {
+        const { devices: ordered, columns } = hostGrid({ devices, meshes });
+        return [ordered.map((one) => one.id), columns];
+    };
+    assert.deepEqual(of({ rows: 2, columns: 2, devices: [0, 2, 1, 3] }), [[0, 2, 1, 3], 2]);
+    assert.deepEqual(of({ rows: 1, columns: 2, devices: [0, 1] }), [[0, 1, 2, 3], null]);
+    assert.deepEqual(of({ rows: 2, columns: 2, devices: [0, 0, 1, 2] }), [[0, 1, 2, 3], null]);
+    assert.deepEqual(apply({ devices, processes: [], meshes: [] } as unknown as Status, {
+        schema: 1, meshes: [{ rows: 1, columns: 4, devices: [0, 1, 2, 3] }], devices: [], processes: [], gone_devices: [], gone_processes: [],
+    }).meshes.length, 1);
 });
 
 test("an unknown value makes a sum unknown", () => {

@@ -56,6 +56,9 @@ bool ViewChanges::update(view::View view) {
     if (number_ == 1 || before.inexact != now.inexact) {
         inexact_changed_ = number_;
     }
+    if (number_ == 1 || before.meshes != now.meshes) {
+        meshes_changed_ = number_;
+    }
     for (; removals_.size() > kMostRemovals; removals_.pop_front()) {
         forgotten_ = removals_.front().number;
     }
@@ -86,6 +89,9 @@ view::ViewChange ViewChanges::since(uint64_t state) const {
     }
     if (inexact_changed_ > state) {
         change.inexact = view_.figures.inexact;
+    }
+    if (meshes_changed_ > state) {
+        change.meshes = view_.figures.meshes;
     }
     return change;
 }

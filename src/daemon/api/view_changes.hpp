@@ -46,6 +46,7 @@ private:
     uint64_t forgotten_ = 0;  // states before this one are no longer known
     view::View view_;
     uint64_t inexact_changed_ = 0;
+    uint64_t meshes_changed_ = 0;
     Versions devices_;
     Versions processes_;
     std::deque<Removal> removals_;

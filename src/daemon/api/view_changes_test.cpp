@@ -48,6 +48,7 @@ TEST(ViewChanges, AChangeAppliedToTheViewBeforeGivesTheViewAfter) {
     changes.update(shown);
     view::View now = view_of({8, 10}, 5);
     now.figures.inexact.push_back({8, census::Reason::settling, 1});
+    now.figures.meshes.push_back({1, 1, {0}});
     changes.update(now);
     apply(changes.since(1), shown);
     EXPECT_EQ(shown, now);

@@ -51,7 +51,7 @@ void fields(auto& io, Like<census::Inexactness> auto& inexact) {
     std::string sentence = text_of(inexact);
     io("reason", sentence, "the reason, for people");
     io.unless_empty("detail", inexact.detail, "the part of the reason that differs from case to case");
-    io("count", inexact.count, "how often it holds");
+    io("count", inexact.count, "number of occurrences");
     io.derived("skipped", inexact.is_skipped(), "the whole process is in no figure");
     if constexpr (!std::is_const_v<std::remove_reference_t<decltype(inexact)>>) {
         if (inexact.reason == census::Reason::other) {
@@ -69,6 +69,12 @@ void fields(auto& io, Like<census::Holding> auto& held) {
 void fields(auto& io, Like<Hidden> auto& hidden) {
     io("process_count", hidden.processes, "tracked processes of other users, on the devices asked for");
     io.keyed("memory", kKindNames, hidden.memory, "what they hold there, over all devices");
+}
+
+void fields(auto& io, Like<census::MeshFigures> auto& mesh) {
+    io("rows", mesh.rows, "its rows");
+    io("columns", mesh.columns, "its columns");
+    io("devices", mesh.devices, "device ids, row by row");
 }
 
 void fields(auto& io, Like<census::DeviceHoldings> auto& held) {
@@ -191,7 +197,7 @@ void fields(auto& io, Like<census::CardBank> auto& bank) {
     io.unless_unknown("size", bank.bank.size, is_known, "its bytes");
     io.unless_unknown("banks", bank.bank.banks, is_known, "number of such banks");
     io("used", bank.used, "bytes in one bank that its allocations took, without circular buffers");
-    io("free", bank.free, "free bytes in one bank, as the allocator said");
+    io("free", bank.free, "free bytes in one bank, reported by the allocator");
     io("largest_free", bank.largest_free, "largest free block in one bank");
     io("allocation_count", bank.allocations, "live allocations in it, also those that the card lacks");
 }

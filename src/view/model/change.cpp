@@ -13,6 +13,7 @@ void fields(auto& io, Like<ViewChange> auto& change) {
         io.derived("exact", change.inexact->empty(), "nothing is missing and nothing is in doubt");
     }
     io.if_present("inexact", change.inexact, "why the view is not exact; absent: as before");
+    io.if_present("meshes", change.meshes, "all described meshes; absent: as before");
     io("devices", change.devices, "devices that are new or different, whole");
     io("processes", change.processes, "processes that are new or different, whole");
     io("gone_devices", change.gone_devices, "ids of devices that are gone");
@@ -52,6 +53,9 @@ void apply(ViewChange change, View& view) {
     view.figures.processes_missed = change.processes_missed;
     if (change.inexact) {
         view.figures.inexact = std::move(*change.inexact);
+    }
+    if (change.meshes) {
+        view.figures.meshes = std::move(*change.meshes);
     }
 }
 

@@ -12,6 +12,7 @@ namespace ttmem::view {
 
 struct ViewChange {
     std::optional<std::vector<census::Inexactness>> inexact;  // absent: as before
+    std::optional<std::vector<census::MeshFigures>> meshes;   // the same
     std::vector<census::DeviceFigures> devices;
     std::vector<census::ProcessFigures> processes;
     std::vector<uint32_t> gone_devices;    // by id

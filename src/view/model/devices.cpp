@@ -33,6 +33,26 @@ const census::DeviceFigures* find_device(const View& view, std::string_view name
     return found == view.figures.devices.end() ? nullptr : &*found;
 }
 
+const census::DeviceFigures* device_with_id(const View& view, uint32_t id) {
+    const auto found =
+        std::lower_bound(view.figures.devices.begin(), view.figures.devices.end(), id,
+                         [](const census::DeviceFigures& one, uint32_t wanted) { return one.id < wanted; });
+    return found == view.figures.devices.end() || found->id != id ? nullptr : &*found;
+}
+
+const census::MeshFigures* mesh_of_all_devices(const View& view) {
+    const auto is_of_all = [&](const census::MeshFigures& mesh) {
+        const std::set<uint32_t> ids(mesh.devices.begin(), mesh.devices.end());
+        return uint64_t{mesh.rows} * mesh.columns == mesh.devices.size() &&
+               ids.size() == mesh.devices.size() && ids.size() == view.figures.devices.size() &&
+               !ids.empty() && std::all_of(ids.begin(), ids.end(), [&](uint32_t id) {
+                   return device_with_id(view, id) != nullptr;
+               });
+    };
+    const auto found = std::find_if(view.figures.meshes.begin(), view.figures.meshes.end(), is_of_all);
+    return found == view.figures.meshes.end() ? nullptr : &*found;
+}
+
 std::string no_such_device(std::string_view name) {
     return "there is no device " + std::string(name) + " ('ttmem status' lists them)";
 }
@@ -48,6 +68,10 @@ std::optional<std::string> keep_devices(View& view, const std::vector<std::strin
     }
     const auto is_elsewhere = [&](const auto& one) { return !ids.contains(one.id); };
     std::erase_if(view.figures.devices, is_elsewhere);
+    std::erase_if(view.figures.meshes, [&](const census::MeshFigures& mesh) {
+        return !std::all_of(mesh.devices.begin(), mesh.devices.end(),
+                            [&](uint32_t id) { return ids.contains(id); });
+    });
     for (census::ProcessFigures& process : view.figures.processes) {
         std::erase_if(process.devices, is_elsewhere);
     }

@@ -15,6 +15,12 @@ namespace ttmem::view {
 // Its number, /dev/tenstorrent/N, its place on the bus, or its ASIC id (0x...).
 const census::DeviceFigures* find_device(const View& view, std::string_view name);
 
+// The device with this id, or null.
+const census::DeviceFigures* device_with_id(const View& view, uint32_t id);
+
+// A described mesh of exactly the devices of the view, or null.
+const census::MeshFigures* mesh_of_all_devices(const View& view);
+
 // What is said where there is none.
 std::string no_such_device(std::string_view name);
 

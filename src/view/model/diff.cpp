@@ -13,7 +13,7 @@
 namespace ttmem::view {
 
 void fields(auto& io, Like<DiffSide> auto& side) {
-    io("what", side.what, "as it was asked for");
+    io("what", side.what, "as given on the command line");
     io("host", side.host, "the host");
     io("time_ns", side.time_ns, "when, since the epoch");
     io("used", side.used, "the sum of its names");

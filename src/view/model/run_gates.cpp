@@ -98,7 +98,7 @@ GateResult check_headroom(const RunView& view, uint64_t limit) {
             problems.push_back(
                 fmt::format("undecided on device {}: the size of its L1 is not known", each.device));
         } else if (*each.headroom < least) {
-            problems.push_back(fmt::format("device {} had {} at the least", each.device,
+            problems.push_back(fmt::format("device {} had a headroom of at least {}", each.device,
                                            prose_signed_bytes(*each.headroom, false)));
         } else if (each.at_least.value_or(INT64_MIN) < least) {
             problems.push_back(fmt::format(

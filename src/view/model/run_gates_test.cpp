@@ -90,9 +90,9 @@ TEST(RunGates, AHeadroomBelowTheLimitFailsAndSoDoesOneThatCanNotBeDecided) {
         return check_gates(view, gates)[0].text;
     };
     EXPECT_EQ(text_of({.device = 2, .headroom = 40 << 10, .at_least = 40 << 10}),
-              "device 2 had 40.0 KiB at the least");
+              "device 2 had a headroom of at least 40.0 KiB");
     EXPECT_EQ(text_of({.device = 2, .headroom = -512, .at_least = {}, .missing = 9}),
-              "device 2 had -512 B at the least")
+              "device 2 had a headroom of at least -512 B")
         << "what was not seen can only lower it";
     EXPECT_EQ(text_of({.device = 2, .headroom = 65 << 10, .at_least = {}, .missing = 9}),
               "undecided on device 2: at most 65.0 KiB, 9 events were not seen");

@@ -18,6 +18,7 @@ void fields(auto& io, Like<View> auto& view) {
     io.derived("exact", view.is_exact(), "nothing is missing and nothing is in doubt");
     io("inexact", view.figures.inexact, "why it is not exact");
     io("processes_missed", view.figures.processes_missed, kMissedMeaning);
+    io("meshes", view.figures.meshes, "meshes that live processes describe, the largest first");
     io.rows("devices", view.figures.devices, "all devices, by id");
     io.rows("processes", view.figures.processes, "all processes that hold devices, by pid");
 }

@@ -17,6 +17,7 @@ export function apply(status: Status, changes: StatusChange): Status {
         ...status,
         exact: changes.exact ?? status.exact,
         inexact: changes.inexact ?? status.inexact,
+        meshes: changes.meshes ?? status.meshes,
         processes_missed: changes.processes_missed ?? status.processes_missed,
         time_ns: Date.now() * 1e6,
         devices: merged(status.devices, changes.devices, changes.gone_devices, (device: Device) => device.id),
@@ -55,9 +56,14 @@ export function holders(status: Status, device: number): Process[] {
     return status.processes.filter((process) => process.devices.some((one) => one.id === device));
 }
 
-/** Columns of the host's grid: a Galaxy has its own shape, as in the dashboard. */
-export function meshColumns(devices: readonly Device[]): number | null {
+/** The devices in the order of the host's grid, and its columns; null: unknown. The dashboard does the same. */
+export function hostGrid({ devices, meshes }: Pick<Status, "devices" | "meshes">): { devices: readonly Device[]; columns: number | null } {
+    const byId = new Map(devices.map((device) => [device.id, device]));
+    for (const mesh of meshes) {
+        const ordered = [...new Set(mesh.devices)].flatMap((id) => byId.get(id) ?? []);
+        if (ordered.length === devices.length && mesh.rows * mesh.columns === devices.length) return { devices: ordered, columns: mesh.columns };
+    }
     const first = devices[0];
     const isGalaxy = devices.length === 32 && (first?.board ?? "").includes("galaxy");
-    return isGalaxy ? (first?.arch === "blackhole" ? 8 : 4) : null;
+    return { devices, columns: isGalaxy ? (first?.arch === "blackhole" ? 8 : 4) : null };
 }

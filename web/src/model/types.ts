@@ -83,8 +83,16 @@ export interface Process {
     events: { followed: number | null; lost: number | null; per_second: number | null };
 }
 
+/** A mesh as a process describes it: ids of devices, row by row. */
+export interface Mesh {
+    rows: number;
+    columns: number;
+    devices: number[];
+}
+
 export interface Status extends Origin {
     processes_missed: number | null;
+    meshes: Mesh[];
     devices: Device[];
     processes: Process[];
 }
@@ -93,6 +101,7 @@ export interface StatusChange {
     schema: number;
     exact?: boolean;
     inexact?: Inexactness[];
+    meshes?: Mesh[];
     devices: Device[];
     processes: Process[];
     gone_devices: number[];
@@ -287,6 +296,7 @@ export interface Failure {
     missing: number | null;
     cb_end: number | null;
     lowest_buffer: number | null;
+    l1_end: number | null;
     core: [number, number] | null;
     program: number | null;
     blocker: { kind: AnyKind | null; address: number; requested: number; used: number; name: string | null } | null;
@@ -337,20 +347,6 @@ export interface HistorySeries {
 
 export interface History extends Origin {
     series: HistorySeries[];
-}
-
-export interface HostEvent {
-    sequence: number;
-    time_ns: number;
-    pid: number;
-    what: string;
-    devices: number[];
-    kind: AnyKind | null;
-    name: string | null;
-}
-
-export interface Events extends Origin {
-    events: HostEvent[];
 }
 
 export interface PostMortem {

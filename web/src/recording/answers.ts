@@ -4,7 +4,8 @@
 import { ALL_ALLOCATIONS, savedAnswer } from "../model/saved";
 import { KINDS } from "../model/types";
 import type {
-    Allocation, AllocationPage, AnyKind, Device, Failure, Failures, Group, Groups, Holding, Inexactness, Kind, Listed, Maps, Pool, Process, Status,
+    Allocation, AllocationPage, AnyKind, Device, Failure, Failures, Group, Groups, Holding, Inexactness, Kind, Listed, Maps, Mesh, Pool,
+    Process, Status,
 } from "../model/types";
 import type { Held } from "./columns";
 import { deviceOf, KIND_NAMES } from "./facts";
@@ -16,6 +17,7 @@ import type { RecordedProcess, Recording, State } from "./recording";
 const PLANNED = 1;
 const VIEW = 2;
 const RESERVED_UNKNOWN = 4;
+const MOST_MESHES = 16;
 const KERNEL_TYPES = ["application", "fabric", "dispatch"] as const;
 const ALL_KINDS: readonly AnyKind[] = [...KINDS, "system_memory"];
 
@@ -108,10 +110,28 @@ export class Moment {
             processes.push(processOf(process, used, own));
         }
         return {
-            ...this.origin(), processes_missed: null,
+            ...this.origin(), processes_missed: null, meshes: this.meshes(),
             devices: [...devices].map(([id, { facts, sums }]) => deviceView(id, facts, sums)).sort((a, b) => a.id - b.id),
             processes: processes.sort((a, b) => a.pid - b.pid),
         };
+    }
+
+    /** As census/meshes.cpp makes them. */
+    private meshes(): Mesh[] {
+        const found = new Map<string, Mesh>();
+        for (const { state, devices: known } of this.present) {
+            for (const index of state.sets.keys()) {
+                const set = state.openSet(index);
+                if (set === null || set.members.length === 0 || set.rows * set.columns !== set.members.length) continue;
+                const ids = [...new Set(set.ordered.flatMap((entry) => set.members.includes(entry) ? known.get(entry)?.id ?? [] : []))];
+                if (ids.length !== set.members.length) continue;
+                const mesh = { rows: set.rows, columns: set.columns, devices: ids };
+                found.set(JSON.stringify(mesh), mesh);
+            }
+        }
+        const order = (a: Mesh, b: Mesh): number => b.devices.length - a.devices.length || a.columns - b.columns
+            || (a.devices.map((id, i) => id - (b.devices[i] ?? 0)).find((difference) => difference !== 0) ?? 0);
+        return [...found.values()].sort(order).slice(0, MOST_MESHES);
     }
 
     private rowOf(process: RecordedProcess, state: State, held: Held, devices: number[]): Allocation {
@@ -176,8 +196,9 @@ export class Moment {
             name: state.nameOf(failure.name), thread: failure.thread, requested: isMemory || isClash ? failure.requested : null,
             needed: isMemory ? failure.needed : null, free: isMemory || isClash ? failure.free : null,
             largest_free: isMemory ? failure.largestFree : null,
-            missing: isMemory ? Math.max(failure.needed - failure.largestFree, 0) : isClash ? Math.max(failure.cbEnd - failure.lowestBuffer, 0) : null,
-            cb_end: isClash ? failure.cbEnd : null, lowest_buffer: isClash ? failure.lowestBuffer : null, core: isClash ? failure.core : null,
+            missing: isMemory ? Math.max(failure.needed - failure.largestFree, 0) : isClash ? Math.max(failure.cbEnd - (failure.l1End || failure.lowestBuffer), 0) : null,
+            cb_end: isClash ? failure.cbEnd : null, lowest_buffer: isClash && failure.l1End === 0 ? failure.lowestBuffer : null,
+            l1_end: isClash && failure.l1End !== 0 ? failure.l1End : null, core: isClash ? failure.core : null,
             program: null, blocker: null, address: failure.type === "unknown_free" ? failure.address : null,
         };
     }

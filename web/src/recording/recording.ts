@@ -30,6 +30,10 @@ export interface RecordedProcess {
 
 export interface DeviceSet {
     members: number[];
+    /** The members in the order of the process: row by row of a mesh. */
+    ordered: number[];
+    rows: number;
+    columns: number;
     opened: number;
     closed: number;
     label: number;
@@ -80,7 +84,8 @@ export class State {
         for (let i = 0; i < 64; ++i) {
             if ((mask >> BigInt(i)) & 1n) members.push(i);
         }
-        this.sets.set(index, { members, opened, closed: time(16), label: Number(view.getBigUint64(24, true)) });
+        const ordered = members.map((_, i) => view.getUint8(56 + i));
+        this.sets.set(index, { members, ordered, rows: view.getUint32(36, true), columns: view.getUint32(32, true), opened, closed: time(16), label: Number(view.getBigUint64(24, true)) });
     }
 
     /** The set of an allocation if it is open. */
@@ -136,8 +141,8 @@ export class Recording {
         if (!isFinished) this.problems.push("the recording was not ended: its last second may lack events");
         const hidden = this.processes.filter((one) => one.hasOnlyTotals).length;
         if (hidden > 0) this.problems.push(`processes of other users, of which only totals are recorded: not shown (${hidden})`);
-        if (file.cutBytes > 0) this.problems.push(`the last ${counted(file.cutBytes)} are not a whole block: the recording was cut there`);
-        if (file.damagedBytes > 0) this.problems.push(`${counted(file.damagedBytes)} inside the recording are damaged`);
+        if (file.cutBytes > 0) this.problems.push(`the recording was cut: its last block lacks its end (${counted(file.cutBytes)})`);
+        if (file.damagedBytes > 0) this.problems.push(`${counted(file.damagedBytes)} inside the recording ${file.damagedBytes === 1 ? "is" : "are"} damaged`);
     }
 
     /** The number of a device; if it was not recorded, the one that its process uses, or else the lowest free one. */

@@ -4,7 +4,7 @@
 import type { VNode } from "preact";
 import { addressOf } from "../model/router";
 import { hasDetails, status } from "../model/source";
-import { held, holders, meshColumns, total } from "../model/status";
+import { held, holders, hostGrid, total } from "../model/status";
 import { KINDS } from "../model/types";
 import type { Device, Failures, Growth, Process, Status } from "../model/types";
 import { age, bytes, change, count, ids, nameOf, number, percent } from "../model/units";
@@ -97,11 +97,12 @@ const Chip = memo(function Chip({ device, names, isSmall }: { device: Device; na
 });
 
 function Chips({ view }: { view: Status }): VNode {
-    const columns = meshColumns(view.devices);
-    const isSmall = view.devices.length > 12;
+    const { devices, columns } = hostGrid(view);
+    const isSmall = devices.length > 12;
+    const shape = columns === null ? "" : columns > 4 ? "mesh wide" : "mesh";
     return (
-        <div class={`chips ${isSmall ? "small" : ""} ${columns === null ? "" : `mesh mesh-${columns}`}`}>
-            {view.devices.map((device) => (
+        <div class={`chips ${isSmall ? "small" : ""} ${shape}`} style={columns === null ? {} : { "--columns": columns }}>
+            {devices.map((device) => (
                 <Chip key={device.id} device={device} isSmall={isSmall}
                     names={holders(view, device.id).map((one) => `${one.comm} ${one.pid}`).join(", ")} />
             ))}

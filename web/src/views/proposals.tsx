@@ -24,7 +24,7 @@ function ofRequest(fix: Fix, failure: Failure, banks: number): Proposal[] {
         proposals.push({ release, text: `or, with fewer names, after ${verb(release)} ${amount(release)}, at address ${address(release.address)}` });
     }
     proposals.push(only(fix.fits_after_compaction ? "would fit if what is live lay without gaps (compaction)" : "compaction would not suffice"));
-    if (fix.with_cores !== null) proposals.push(only(`would fit over ${fix.with_cores} cores`));
+    if (fix.with_cores !== null) proposals.push(only(`would fit over ${count(fix.with_cores, "core", "cores")}`));
     if (fix.with_page !== null) proposals.push(only(`would fit in pages of ${bytes(fix.with_page)}`));
     if (fix.dram_address !== null) proposals.push(only(`would fit in dram, interleaved, at address ${address(fix.dram_address)}`));
     if (fix.region_size !== null) {
