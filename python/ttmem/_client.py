@@ -212,7 +212,7 @@ class Client:
         self, *, device: Devices | None = None, kind: Kinds | None = None, since: int | None = None, pid: int | None = None,
         step: int | None = None,
     ) -> View:  # fmt: skip
-        """Used bytes over time, or with `pid` those of one process; `step`: the highest of each so many seconds. Needs the daemon."""
+        """Used bytes over time, or with `pid` those of one process; `step`: the highest of each N seconds. Needs the daemon."""
         return self.ask("history", device=device, kind=kind, since=since, pid=pid, step=step)
 
     def events(

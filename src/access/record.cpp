@@ -205,7 +205,7 @@ base::Expected<recording::RecorderTotals> record_by_daemon(const RecordSettings&
     }
     if (!receiver.is_finished()) {
         return base::error(base::Error::Code::failed,
-                           "the daemon broke off the recording: " + settings.file.path +
+                           "the daemon closed the connection early: " + settings.file.path +
                                " has what it sent until then ('--direct' records without it)");
     }
     return receiver.totals();

@@ -222,7 +222,8 @@ census::Census RunArrivals::census() const {
     std::stable_sort(census.processes.begin(), census.processes.end(),
                      [](const auto& a, const auto& b) { return a.identity.pid < b.identity.pid; });
     if (dropped_ != 0) {
-        census.omissions.push_back({0, census::Reason::too_many_processes, std::to_string(dropped_)});
+        census.omissions.push_back(
+            {0, census::Reason::too_many_processes, base::format_count(dropped_, "process", "processes")});
     }
     return census;
 }

@@ -81,4 +81,8 @@ std::string printable(std::string_view text) {
     return result;
 }
 
+std::string format_count(uint64_t count, std::string_view one, std::string_view many) {
+    return std::to_string(count).append(" ").append(count == 1 ? one : many);
+}
+
 }  // namespace ttmem::base

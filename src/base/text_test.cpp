@@ -31,5 +31,11 @@ TEST(Text, BrokenUtf8BecomesQuestionMarks) {
     EXPECT_EQ(printable("\xf4\x90\x80\x80"), "????");
 }
 
+TEST(FormatCount, HasTheSingularForOneOnly) {
+    EXPECT_EQ(format_count(0, "byte is", "bytes are"), "0 bytes are");
+    EXPECT_EQ(format_count(1, "byte is", "bytes are"), "1 byte is");
+    EXPECT_EQ(format_count(2, "byte is", "bytes are"), "2 bytes are");
+}
+
 }  // namespace
 }  // namespace ttmem::base

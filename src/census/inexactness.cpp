@@ -22,7 +22,7 @@ constexpr std::string_view sentence_of(Reason reason) {
         case Reason::started_before_ledger:
             return "classic client older than the daemon: what it held before is not known";
         case Reason::changed_user:
-            return "it changed its user after its first allocation: who reports is not certain";
+            return "it changed its user after its first allocation: the reporting user is not certain";
         case Reason::work_limit:
             return "too much to read in one answer: counts, free blocks or cores of it are not known";
         case Reason::list_limit:
@@ -36,13 +36,13 @@ constexpr std::string_view sentence_of(Reason reason) {
         case Reason::unreadable:
             return "it can't be read by this user: what it holds is not known";
         case Reason::processes_unreadable:
-            return "{} can't be read by this user: what they hold is not known";
+            return "{} can't be read by this user: what is held is not known";
         case Reason::segment_skipped:
             return "segment {}, skipped";
         case Reason::too_many_segments:
             return "too many segments: the rest is skipped";
         case Reason::too_many_processes:
-            return "{} processes of the command not counted: too many";
+            return "{} of the command not counted: too many";
         case Reason::too_many_devices:
             return "too many devices that no other user and no driver knows: the rest are not shown";
         case Reason::scan_running:

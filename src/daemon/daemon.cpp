@@ -139,7 +139,7 @@ public:
     }
 
 private:
-    // An exception, such as for want of memory, ends the step of the loop in which it happened and nothing else.
+    // An exception, such as because memory ran out, ends the step of the loop in which it happened and nothing else.
     void run_loop() {
         base::use_short_slice();  // a question should not wait until every busy process has had its turn
         while (!loop_.stopped()) {

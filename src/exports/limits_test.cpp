@@ -89,10 +89,9 @@ TEST_F(Limits, ATraceHasTheSlicesWithTheMostBytesAndTime) {
     std::string bytes;
     EXPECT_THAT(trace(3, bytes), IsEmpty());
     EXPECT_THAT(bytes, HasSubstr("smallest"));
-    EXPECT_THAT(
-        trace(2, bytes),
-        ElementsAre("1 allocations have no slice: those with the most bytes and time have one (2); the "
-                    "counters have all of them"));
+    EXPECT_THAT(trace(2, bytes),
+                ElementsAre("1 allocation has no slice: those with the most bytes and time have one (2); the "
+                            "counters have all of them"));
     EXPECT_THAT(bytes, Not(HasSubstr("smallest")));
     EXPECT_THAT(bytes, HasSubstr("middle"));
     EXPECT_THAT(bytes, HasSubstr("largest"));

@@ -10,6 +10,7 @@
 #include <tuple>
 #include <vector>
 
+#include "base/text.hpp"
 #include "exports/formats.hpp"
 #include "exports/value_writer.hpp"
 
@@ -48,12 +49,12 @@ public:
         to_.finish();
         Notes notes;
         if (outside_ != 0) {
-            notes.push_back(
-                std::to_string(outside_) +
-                " live allocations are left out: they overlap others, or lie outside of their bank");
+            notes.push_back(base::format_count(outside_, "live allocation is", "live allocations are") +
+                            " left out: it overlaps another, or lies outside of its bank");
         }
         if (no_bank_ != 0) {
-            notes.push_back(std::to_string(no_bank_) + " allocations are left out: their bank is not known");
+            notes.push_back(base::format_count(no_bank_, "allocation is", "allocations are") +
+                            " left out: no bank is known");
         }
         return notes;
     }

@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/text.hpp"
 #include "exports/formats.hpp"
 
 namespace ttmem::exports {
@@ -274,9 +275,9 @@ public:
         if (left_out == 0) {
             return {};
         }
-        return {std::to_string(left_out) +
-                " allocations have no slice: those with the most bytes and time have one (" +
-                std::to_string(most_slices_) + "); the counters have all of them"};
+        return {base::format_count(left_out, "allocation has", "allocations have") +
+                " no slice: those with the most bytes and time have one (" + std::to_string(most_slices_) +
+                "); the counters have all of them"};
     }
 
 private:

@@ -4,6 +4,7 @@
 #include <map>
 #include <utility>
 
+#include "base/text.hpp"
 #include "base/time.hpp"
 #include "census/device_admission.hpp"
 #include "exports/model_builder.hpp"
@@ -53,9 +54,10 @@ public:
             return tl::unexpected(std::move(finished.error()));
         }
         if (recording_->lost() != 0) {
-            builder_.model().notes.push_back(std::to_string(recording_->lost()) +
-                                             " events of the recording were lost: allocations near them may "
-                                             "be missing or have another beginning or end");
+            builder_.model().notes.push_back(
+                base::format_count(recording_->lost(), "event of the recording was",
+                                   "events of the recording were") +
+                " lost: nearby allocations may be missing, or begin or end at the wrong time");
         }
         return builder_.finish();
     }

@@ -19,6 +19,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/text.hpp"
 #include "exports/database.hpp"
 #include "exports/formats.hpp"
 #include "exports/visualizer_schema.hpp"
@@ -289,13 +290,13 @@ private:
     Notes notes(size_t moments_left_out) const {
         Notes notes;
         if (moments_left_out != 0) {
-            notes.push_back(std::to_string(moments_left_out) +
-                            " marks and failures are left out: a report has " +
-                            std::to_string(limits_.moments) + " moments");
+            notes.push_back(
+                base::format_count(moments_left_out, "mark or failure is", "marks and failures are") +
+                " left out: a report has " + std::to_string(limits_.moments) + " moments");
         }
         if (rows_left_out_ != 0) {
-            notes.push_back(std::to_string(rows_left_out_) + " buffers are left out: a report has " +
-                            std::to_string(limits_.buffer_rows) + " rows");
+            notes.push_back(base::format_count(rows_left_out_, "buffer is", "buffers are") +
+                            " left out: a report has " + std::to_string(limits_.buffer_rows) + " rows");
         }
         return notes;
     }

@@ -92,11 +92,11 @@ const char* read_places(const char* path, Places& places) {
     char line[4200];
     while (std::fgets(line, sizeof line, file.get()) != nullptr) {
         if (line[0] != '#' && !assign_line(named, line)) {
-            return "it is of another version of ttmem: run 'ttmem observer build' again";
+            return "it was made by another version of ttmem: run 'ttmem observer build' again";
         }
     }
     return named.are_complete() ? nullptr
-                                : "it is of another version of ttmem: run 'ttmem observer build' again";
+                                : "it was made by another version of ttmem: run 'ttmem observer build' again";
 }
 
 }  // namespace ttmem::observer

@@ -47,7 +47,8 @@ TEST_F(PlacesFile, GivesEveryPlace) {
 }
 
 TEST_F(PlacesFile, IsRefusedIfAPlaceIsMissingUnknownTwiceOrTooLarge) {
-    const std::string other_version = "it is of another version of ttmem: run 'ttmem observer build' again";
+    const std::string other_version =
+        "it was made by another version of ttmem: run 'ttmem observer build' again";
     for (const std::string& text : {std::string(), all().substr(0, all().size() - 20), all() + "more 1\n",
                                     all() + "arch 1\n", all() + "no number\n"}) {
         EXPECT_EQ(problem_of(text), other_version) << text;

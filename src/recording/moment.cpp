@@ -89,18 +89,9 @@ std::optional<uint64_t> parse_clock(const std::string& text, uint64_t end_epoch_
     return std::nullopt;
 }
 
-std::optional<census::Kind> kind_of(std::string_view name) {
-    for (size_t i = 0; i < census::kKinds; ++i) {
-        if (name_of(static_cast<census::Kind>(i)) == name) {
-            return static_cast<census::Kind>(i);
-        }
-    }
-    return std::nullopt;
-}
-
 base::Expected<uint64_t> find_peak(const std::shared_ptr<const Recording>& recording,
                                    const std::string& text) {
-    const auto kind = kind_of(std::string_view(text).substr(text.find(':') + 1));
+    const auto kind = base::by_name<census::Kind>(std::string_view(text).substr(text.find(':') + 1));
     if (!kind) {
         return refuse(text, "KIND is dram, l1, l1_small, trace, cb, kernel or system_memory");
     }

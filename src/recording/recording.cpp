@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "base/text.hpp"
 #include "recording/flight_folder.hpp"
 #include "recording/recording_file.hpp"
 
@@ -13,10 +14,6 @@ namespace ttmem::recording {
 using base::Error;
 
 namespace {
-
-std::string counted(uint64_t count, const std::string& what) {
-    return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
-}
 
 bool is_part_before(const FileHeader& earlier, const FileHeader& later) {
     return std::equal(std::begin(earlier.recording_id), std::end(earlier.recording_id),
@@ -200,14 +197,17 @@ void Recording::read_blocks(const BlockReader& file) {
         }
     }
     if (file.cut_bytes() != 0) {
-        problems_.push_back("the last " + counted(file.cut_bytes(), "byte") +
-                            " are not a whole block: the recording was cut there");
+        problems_.push_back("the recording was cut: its last block lacks its end (" +
+                            base::format_count(file.cut_bytes(), "byte", "bytes") + ")");
     }
     if (file.damaged_bytes() != 0) {
-        problems_.push_back(counted(file.damaged_bytes(), "byte") + " inside the recording are damaged");
+        problems_.push_back(base::format_count(file.damaged_bytes(), "byte inside the recording is",
+                                               "bytes inside the recording are") +
+                            " damaged");
     }
     if (unknown != 0) {
-        problems_.push_back(counted(unknown, "block") + " of processes whose description is damaged");
+        problems_.push_back(base::format_count(unknown, "block", "blocks") +
+                            " of processes whose description is damaged");
     }
 }
 

@@ -60,7 +60,7 @@ public:
     uint64_t bytes() const { return bytes_; }
     // It was ended on purpose. Else the recorder was killed, still runs, or the file was cut.
     bool is_finished() const { return is_finished_; }
-    // Sentences about what is missing: "the last 17 bytes are not a whole block: the recording was cut there".
+    // Sentences about what is missing: "the recording was cut: its last block lacks its end (17 bytes)".
     const std::vector<std::string>& problems() const { return problems_; }
 
 private:

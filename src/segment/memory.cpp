@@ -22,7 +22,7 @@ using base::Error;
 base::Expected<Memory> Memory::map(base::Descriptor file, std::shared_ptr<const void> mapping) {
     struct stat info {};
     if (fstat(file.get(), &info) != 0) {
-        return base::error(Error::Code::failed, std::string("can't be looked at: ") + strerror(errno));
+        return base::error(Error::Code::failed, std::string("can't be examined: ") + strerror(errno));
     }
     const int seals = fcntl(file.get(), F_GET_SEALS);
     constexpr int kNeeded = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_FUTURE_WRITE | F_SEAL_SEAL;

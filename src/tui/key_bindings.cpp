@@ -39,7 +39,7 @@ std::vector<KeyBinding> make_bindings() {
         {{key('q'), Key::f10}, kAll, request_quit, "quit", "quit"},
 
         {vertical, kLists, move_selection, "", "select a row"},
-        {{Key::wheel_up, Key::wheel_down}, kLists, move_selection, "", "select a row, three further"},
+        {{Key::wheel_up, Key::wheel_down}, kLists, move_selection, "", "move the selection by three rows"},
         {{key('/')}, kLists, edit_filter, "search", "search (Enter applies, Esc cancels)"},
         {{key('r')}, kLists, reverse_order, "", "reverse the order"},
 

@@ -23,7 +23,7 @@ class Advise(TestCase):
         self.simulator_at("case-14", "refused")
         item = self.advice()["trace_region_size"]
         self.assertIn("trace_region_size 237404160 would have sufficed", item["text"])
-        self.assertIn("or 0, and traces lie in DRAM", item["text"])
+        self.assertIn("or 0: traces are then allocated in DRAM", item["text"])
         self.assertIn("* trace_region_size", self.output_of("advise"))
 
     def test_fragmentation_and_what_is_held_long_are_named(self):

@@ -8,7 +8,6 @@ from harness.programs import LIB
 
 DRAM, L1, SYSTEM_MEMORY, L1_SMALL, TRACE, CB, KERNEL_APPLICATION, KERNEL_FABRIC, KERNEL_DISPATCH = range(9)
 PLANNED, VIEW = 0x100, 0x200
-UNKNOWN = 2**64 - 1
 
 u16, u32, u64 = ctypes.c_uint16, ctypes.c_uint32, ctypes.c_uint64
 

@@ -87,7 +87,7 @@ class Assertions(unittest.TestCase):
             done = run("--min-headroom", str(headroom + 1), "--junit", junit, "--markdown", markdown,
                        "--", SIMULATOR, "matmul-single-core")
             self.assertEqual(done.returncode, 97)
-            self.assertRegex(done.stderr, r"--min-headroom \d+: device 0 had .* at the least")
+            self.assertRegex(done.stderr, r"--min-headroom \d+: device 0 had a headroom of at least ")
             for path in (junit, markdown):
                 with open(path, encoding="utf-8") as file:
                     self.assertRegex(file.read(), "(?s)min-headroom.*device 0 had")

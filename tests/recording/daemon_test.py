@@ -154,7 +154,7 @@ class ThroughTheDaemon(TestCase):
         daemon.kill()
         code, text = recorder.wait()
         self.assertEqual(code, 1)
-        self.assertIn("broke off", text)
+        self.assertIn("closed the connection early", text)
         done = self.ttmem("status", "--recording", self.path, "--json")
         self.assertEqual(figures_by_process(json.loads(done.stdout)), {simulator.pid: simulator.truth})
         self.assertIn("was not ended", done.stderr)

@@ -79,7 +79,7 @@ class Dashboard(TestCase):
     def test_the_demo_shows_every_screen_and_ends_what_it_started(self):
         terminal = self.terminal()
         terminal.run(TTMEM, "demo")
-        terminal.wait_for(r"DEV +BOARD", "n300", "ttmem-sim", "1 tracked process", "daemon")
+        terminal.wait_for(r"DEV +BOARD", "n300", "ttmem-sim", "8 devices", "1 tracked process", "daemon")
         pid = wait_for_child(terminal.shell(), "ttmem")
         if self.ttmem("export", "--format", "html", "-o", "-").returncode == 0:  # the page is in this build
             terminal.wait_for(r"page: http://127\.0\.0\.1:\d+/#token=[0-9a-f]{32}")

@@ -86,7 +86,7 @@ void add_counters(Families& families, const Readings& readings) {
            readings.deaths.replaced);
     single("ttmem_processes_missed_total", "Processes that ended before the daemon could attach to them.",
            readings.self.processes_missed);
-    single("ttmem_failed_tasks_total", "Tasks of the daemon that failed, such as for want of memory.",
+    single("ttmem_failed_tasks_total", "Tasks of the daemon that failed, such as because memory ran out.",
            readings.self.failed_tasks);
     single("ttmem_defects_total", "Tracked processes whose counters differed from their ledger.",
            readings.self.defects);
@@ -102,7 +102,7 @@ void add_self(Families& families, const view::SelfView& self) {
                static_cast<double>(self.uptime_ns) / kNanosecondsPerSecond);
     add_single(
         families,
-        gauge("ttmem_history_kept", "1: ttmemd writes history to its disk; 0: it can't, or is not to."),
+        gauge("ttmem_history_kept", "1: ttmemd writes history to its disk; 0: it can't, or history is off."),
         self.history.state == view::HistoryState::kept ? 1 : 0);
     add_single(families,
                gauge("ttmem_history_bytes", "The file in which ttmemd keeps history, with its log."),

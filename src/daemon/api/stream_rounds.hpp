@@ -63,7 +63,7 @@ private:
         });
     }
 
-    // A round that fails for want of memory does not end. It is followed by the next one.
+    // A round that fails because memory ran out does not end. It is followed by the next one.
     void check_later() {
         timer_.expires_after(kCheckEvery);
         timer_.async_wait([this](boost::system::error_code error) {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/text.hpp"
 #include "base/time.hpp"
 
 namespace ttmem::daemon {
@@ -79,7 +80,7 @@ void HistoryKeeper::run() {
         lock.unlock();
         try {
             round();
-        } catch (const std::exception& problem) {  // for want of memory: the next round may have some
+        } catch (const std::exception& problem) {  // because memory ran out: the next round may have some
             set_state(view::HistoryState::stopped, problem.what());
         }
         lock.lock();
@@ -147,7 +148,8 @@ void HistoryKeeper::set_state(view::HistoryState state, const std::string& probl
     if (state == view::HistoryState::stopped && before.problem != problem) {
         note_("! history is not kept: " + problem);
     } else if (state == view::HistoryState::kept && before.state == view::HistoryState::stopped) {
-        note_("history is kept again; " + std::to_string(before.lost) + " samples are lost");
+        note_("history is kept again; " + base::format_count(before.lost, "sample is", "samples are") +
+              " lost");
     }
 }
 

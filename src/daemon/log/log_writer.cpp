@@ -11,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/text.hpp"
+
 namespace ttmem::daemon {
 
 namespace {
@@ -74,7 +76,7 @@ void LogWriter::run() {
             LogLine& line = taken.emplace_back(std::move(lines_.front()));
             lines_.pop_front();
             if (line.lost_before != 0) {
-                batch += "[log] " + std::to_string(line.lost_before) + " lines lost here\n";
+                batch += "[log] " + base::format_count(line.lost_before, "line", "lines") + " lost here\n";
             }
             batch += line.text;
         }

@@ -74,7 +74,7 @@ TEST(LogWriter, ALineSaysHowManyLinesAreMissingBeforeIt) {
         }
         // Read until the queue has room again: the next accepted line reports the lost ones.
         std::array<char, 8192> buffer{};
-        while (all.find("lines lost here") == std::string::npos) {
+        while (all.find(" lost here") == std::string::npos) {
             output.line("after");
             pollfd ready{pipe.read.get(), POLLIN, 0};
             if (poll(&ready, 1, 1) == 1) {

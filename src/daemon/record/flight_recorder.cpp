@@ -87,7 +87,7 @@ void FlightRecorder::run() {
                 set_problem(recorded.error().text);
             }
         } catch (const std::exception& problem) {
-            set_problem(problem.what());  // for want of memory
+            set_problem(problem.what());  // because memory ran out
         }
     } while (wait_ms(kRetryMs));
 }

@@ -35,8 +35,7 @@ std::optional<uint32_t> ProcessTable::add(const census::Process& process, const 
     }
     const uint32_t pid = process.identity.pid;
     if (!budgets_->take(Budget::processes, process.identity.uid)) {
-        over_limit_[pid] = {pid, census::Reason::segment_skipped,
-                            "is one too many (too many tracked processes)"};
+        over_limit_[pid] = {pid, census::Reason::segment_skipped, "not read (too many tracked processes)"};
         return std::nullopt;
     }
     over_limit_.erase(pid);

@@ -55,7 +55,7 @@ std::vector<Descriptor> descriptors_in(msghdr& message) {
 base::Expected<Peer> peer_of(const Descriptor& connection, HandleFrom from) {
     ucred credentials{};
     if (!base::read_peer(connection.get(), credentials) || credentials.pid <= 0) {
-        return base::error(Error::Code::refused, "the kernel does not say which process announces itself");
+        return base::error(Error::Code::refused, "the kernel does not report the sender");
     }
     Peer peer{static_cast<uint32_t>(credentials.pid), credentials.uid, {}};
     if (from == HandleFrom::socket_or_number) {
@@ -84,7 +84,7 @@ base::Expected<Descriptor> receive_segment(const Descriptor& connection) {
     }
     std::vector<Descriptor> descriptors = descriptors_in(message);
     if (got == 0 && descriptors.empty()) {
-        return base::error(Error::Code::gone, "it said nothing");
+        return base::error(Error::Code::gone, "it sent nothing");
     }
     if (descriptors.size() != 1 || (message.msg_flags & (MSG_CTRUNC | MSG_TRUNC)) != 0) {
         return base::error(Error::Code::refused, "an announcement is one byte and one descriptor");

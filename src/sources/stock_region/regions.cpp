@@ -19,6 +19,7 @@
 
 #include "base/descriptor.hpp"
 #include "base/error.hpp"
+#include "base/text.hpp"
 #include "census/arithmetic.hpp"
 #include "sources/stock_region/layout.hpp"
 #include "sources/stock_region/liveness.hpp"
@@ -262,7 +263,7 @@ private:
         for (const auto& [owner, slots] : unchecked_) {
             report_host_problem("those of user " + user_name(owner) + " name more than " +
                                 std::to_string(kMostProcessesPerUser) + " processes, " +
-                                std::to_string(slots) + " slots left out");
+                                base::format_count(slots, "slot", "slots") + " left out");
         }
     }
 
@@ -332,12 +333,12 @@ private:
 
 std::string StockClaim::text() const {
     return "user " + author_name + "'s stock region of ASIC " + std::to_string(asic_id) + " claims " +
-           std::to_string(bytes) + " bytes for process " + std::to_string(process.pid);
+           base::format_count(bytes, "byte", "bytes") + " for process " + std::to_string(process.pid);
 }
 
 std::string FurtherClaims::text() const {
-    return "user " + author_name + "'s stock regions claim " + std::to_string(bytes) + " bytes for " +
-           std::to_string(count) + " further processes";
+    return "user " + author_name + "'s stock regions claim " + base::format_count(bytes, "byte", "bytes") +
+           " for " + base::format_count(count, "further process", "further processes");
 }
 
 FoundTotals discover(const Proc& proc, const std::string& folder) { return RegionScan(proc, folder).run(); }

@@ -100,7 +100,7 @@ std::optional<AdviceItem> refused_region(const std::vector<census::FailureFigure
                     .value = value};
     item.text = fmt::format("{} {} would have sufficed for the request that failed; set {}, which leaves {}",
                             name_of(item.topic), size, value, advice_bytes(value - size));
-    item.text += is_small ? "" : " (in all banks together), or 0, and traces lie in DRAM";
+    item.text += is_small ? "" : " (in all banks together), or 0: traces are then allocated in DRAM";
     return item;
 }
 
@@ -158,9 +158,10 @@ std::optional<AdviceItem> trace_region(const census::Figures& figures) {
         advice_bytes(region->capacity));
     const MemoryFigures& dram = region->device->memory[census::index_of(Kind::dram)];
     const uint64_t room = dram.capacity.value_or(0) - std::min(dram.capacity.value_or(0), dram.peak);
-    item.text += room != 0 ? fmt::format("; or 0, and traces lie in DRAM, where {} were never used",
-                                         advice_bytes(room))
-                           : std::string("; 0 needs room in DRAM");
+    item.text += room != 0
+                     ? fmt::format("; or 0: traces are then allocated in DRAM, where {} were never used",
+                                   advice_bytes(room))
+                     : std::string("; 0 needs room in DRAM");
     return item;
 }
 

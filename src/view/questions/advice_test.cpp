@@ -61,7 +61,8 @@ TEST(Advice, ATraceRegionHasBothModes) {
     trace.peak = 49'000'000;
     const AdviceItem nearly_full = advise_on(figures, {}, {}).at(0);
     EXPECT_EQ(nearly_full.value, 53'903'360u) << "a tenth more, in pages of a trace";
-    EXPECT_THAT(nearly_full.text, HasSubstr("or 0, and traces lie in DRAM, where 1.0 GiB were never used"));
+    EXPECT_THAT(nearly_full.text,
+                HasSubstr("or 0: traces are then allocated in DRAM, where 1.0 GiB were never used"));
     trace.peak = 0;
     const AdviceItem unused = advise_on(figures, {}, {}).at(0);
     EXPECT_EQ(unused.value, 0u);

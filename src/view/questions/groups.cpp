@@ -36,7 +36,7 @@ void fields(auto& io, Like<GroupView> auto& view) {
     list_head(io, view);
     io("group", view.group, "what the members of a group share");
     io("device", view.device, "sums are those on this device; null: over all devices, or by device");
-    io("devices", view.devices, "sums are over these devices; empty: the query does not have several");
+    io("devices", view.devices, "sums are over these devices; empty unless the query names several");
     io.derived("bytes_are", meaning_of_bytes(view), "what sums of bytes mean");
     io("total", view.total, "number of groups");
     io.derived("left_out", view.left_out(), "groups that are not listed");

@@ -13,7 +13,7 @@ void fields(auto& io, Like<HistoryQuery> auto& query) {
     io("device", query.device, "only the devices with these ids");
     io("kind", query.kind, kKindsMeaning);
     io("since", query.since, "only what was from this time on, in ns since the epoch");
-    io("step", query.step, "only the highest sample of each so many seconds");
+    io("step", query.step, "only the highest sample of each N seconds");
 }
 
 void fields(auto& io, Like<SeriesView> auto& series) {
@@ -23,7 +23,7 @@ void fields(auto& io, Like<SeriesView> auto& series) {
 }
 
 void fields(auto& io, Like<Downtime> auto& downtime) {
-    io("from_ns", downtime.from_ns, "when the last daemon was last heard of, since the epoch");
+    io("from_ns", downtime.from_ns, "last sign of the previous daemon, since the epoch");
     io("to_ns", downtime.to_ns, "when the next one started");
 }
 

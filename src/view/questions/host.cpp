@@ -108,7 +108,7 @@ base::Expected<VisibleProcesses> Host::visible(std::optional<uint32_t> pid,
 tl::unexpected<Error> not_for_asker(const census::Identity& process) {
     return base::error(Error::Code::denied,
                        "process " + std::to_string(process.pid) + " belongs to " + process.user +
-                           ": its details are for that user, root and members of group ttmem");
+                           ": only that user, root and members of group ttmem may see its details");
 }
 
 tl::unexpected<Error> needs_daemon() {

@@ -31,8 +31,7 @@ void fields(auto& io, Like<NameLeak> auto& leak) {
     io("kind", leak.kind, "the kind of memory");
     io("verdict", leak.verdict,
        "`growing` up to the last mark; `program_cache`: the same, but each new program adds to it; "
-       "`plateau`: it grew "
-       "and does not any more");
+       "`plateau`: it grew, then stopped");
     io("marks", leak.marks, "marks from the first to the last of the growth");
     io("first", leak.first, "reserved bytes at the first of them");
     io("last", leak.last, "reserved bytes at the last of them");
@@ -48,7 +47,7 @@ void fields(auto& io, Like<NameLeak> auto& leak) {
 void fields(auto& io, Like<LeakView> auto& view) {
     list_head(io, view);
     io.derived("bytes_are", std::string("per device; a mesh allocation counts once"), "what bytes mean");
-    io("marked", view.marked, "processes with enough marks to tell");
+    io("marked", view.marked, "processes with enough marks to decide");
     io("unmarked", view.unmarked, "processes with fewer marks; they are left out");
     io("cut_marks", view.cut_marks, "marks that had more names than fit; the others are left out");
     io("total", view.total, "names that grew");

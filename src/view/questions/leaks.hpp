@@ -37,7 +37,7 @@ struct LeakQuery {
 enum class LeakVerdict : uint8_t {
     growing,
     program_cache,  // circular buffers, kernels and what the runtime names so: each new program adds to it
-    plateau,        // it grew, and does not any more
+    plateau,        // it grew, then stopped
 };
 constexpr auto enum_names(LeakVerdict /*of*/) {
     return std::to_array<std::string_view>({"growing", "program_cache", "plateau"});

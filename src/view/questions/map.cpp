@@ -38,7 +38,7 @@ void fields(auto& io, Like<census::MapCore> auto& core) {
 }
 
 void fields(auto& io, Like<census::AddressMap> auto& map) {
-    io("device", map.device, "the requested device that it is of");
+    io("device", map.device, "the requested device of this map");
     io("pid", map.pid, "the process");
     io.unless_empty("set", map.set, "what the process called the device set");
     io("devices", map.devices, "device ids that the allocator keeps in lockstep");

@@ -13,7 +13,7 @@ void fields(auto& io, Like<ProcessHistoryQuery> auto& query) {
     io.required("pid", query.pid, "the process; all that had this id");
     io("kind", query.kind, kKindsMeaning);
     io("since", query.since, "only samples from this time on, in ns since the epoch");
-    io("step", query.step, "only the highest sample of each so many seconds");
+    io("step", query.step, "only the highest sample of each N seconds");
 }
 
 void fields(auto& io, Like<ProcessSeriesView> auto& series) {

@@ -18,7 +18,7 @@ void fields(auto& io, Like<MetricsQuery> auto& query) {
 void fields(auto& io, Like<RecordingQuery> auto& query) {
     io("pid", query.pid, "only this process");
     io("device", query.device, "only processes that use one of these devices");
-    io("max_bytes", query.max_bytes, "a new part begins when one has half of this size");
+    io("max_bytes", query.max_bytes, "a part ends at half of this size");
 }
 
 template struct UrlForm<HealthQuery>;

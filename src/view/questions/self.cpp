@@ -11,7 +11,7 @@ void fields(auto& /*io*/, Like<SelfQuery> auto& /*query*/) {}
 void fields(auto& io, Like<BudgetView> auto& budget) {
     io("name", budget.name, "what is limited");
     io("used", budget.used, "what all users have taken now");
-    io("largest_share", budget.largest_share, "what the user with most has taken now");
+    io("largest_share", budget.largest_share, "most that one user has taken");
     io("per_user", budget.per_user, "limit of one user");
     io("total", budget.total, "limit of all users together");
     io("refused", budget.refused, "requests beyond a limit since the start");
@@ -62,10 +62,11 @@ void fields(auto& io, Like<SelfView> auto& view) {
     io("defects", view.defects, "comparisons that found a difference");
     io("log_lines_lost", view.log_lines_lost, "lines of the event log that were dropped");
     io("processes_missed", view.processes_missed, "processes that ended before it could attach to them");
-    io("failed_tasks", view.failed_tasks, "answers and other tasks that failed, such as for want of memory");
+    io("failed_tasks", view.failed_tasks,
+       "answers and other tasks that failed, such as because memory ran out");
     io("flight_recorder", view.flight_recorder, "the recorder of `ttmemd --record`; null: there is none");
     io("history", view.history, "the file in which it keeps history");
-    io("budgets", view.budgets, "what users may make it hold");
+    io("budgets", view.budgets, "limits per user");
 }
 
 template struct UrlForm<SelfQuery>;

@@ -18,7 +18,7 @@ Text advice_text(const AdviceView& view, const Style& style) {
                       view.is_exact()));
     if (view.advice.empty()) {
         text.add("No region is too small or much too large, memory is not fragmented, nothing large")
-            .add("was held for half of a process's life, and chips are used alike.");
+            .add("was held for half of a process's life, and all chips are used equally.");
     }
     for (const AdviceItem& item : view.advice) {
         text.blank();

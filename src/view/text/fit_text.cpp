@@ -114,7 +114,8 @@ private:
 
     void add_ways(const AllocatorFit& fit) {
         if (fit.verdict == allocator::FitVerdict::too_many_cores) {
-            add("  ", fmt::format("each core needs a bank: at most {} cores", fit.bank.banks));
+            add("  ", fmt::format("each core needs a bank: at most {}",
+                                  format_count(fit.bank.banks, "core", "cores")));
             return;
         }
         text_.add(ways_text(fit.ways, view_.request.kind, fit.bank.banks, style_));

@@ -106,10 +106,6 @@ std::string format_devices(const std::vector<uint32_t>& ids) {
     return fmt::format("{} {}", ids.size() == 1 ? "device" : "devices", format_ids(ids));
 }
 
-std::string format_count(uint64_t count, std::string_view one, std::string_view many) {
-    return fmt::format("{} {}", count, count == 1 ? one : many);
-}
-
 size_t display_width(std::string_view text) {
     size_t width = 0;
     while (!text.empty()) {

@@ -10,6 +10,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/text.hpp"
+
 namespace ttmem::view {
 
 // "14.1 MiB"; with `exact` the plain number.
@@ -40,7 +42,7 @@ std::string escape_cell(const std::string& text);
 std::string format_devices(const std::vector<uint32_t>& ids);
 
 // "1 device", "8 devices".
-std::string format_count(uint64_t count, std::string_view one, std::string_view many);
+using base::format_count;
 
 // The number of terminal columns of a text.
 size_t display_width(std::string_view text);

@@ -39,7 +39,7 @@ public:
         add(ways.fits_after_compaction ? "would fit if what is live lay without gaps (compaction)"
                                        : "compaction would not suffice");
         if (ways.with_cores) {
-            add(fmt::format("would fit over {} cores", *ways.with_cores));
+            add(fmt::format("would fit over {}", format_count(*ways.with_cores, "core", "cores")));
         }
         if (ways.with_page) {
             add(fmt::format("would fit in pages of {}", bytes(*ways.with_page)));
