@@ -24,7 +24,9 @@ Error error_in(const HttpAnswer& answer) {
     };
     const auto code = base::by_name<view::ApiError>(text_of("code"));
     std::string text = text_of("error");
-    return {code == view::ApiError::unknown_address ? Error::Code::unsupported : Error::Code::refused,
+    return {code == view::ApiError::unknown_address ? Error::Code::unsupported
+            : code == view::ApiError::not_found     ? Error::Code::not_found
+                                                    : Error::Code::refused,
             text.empty() ? "the daemon answered " + std::to_string(answer.status) : std::move(text)};
 }
 
