@@ -94,6 +94,27 @@ def budget_rows(ns, instructions):
     return rows
 
 
+def recording_budget_rows(whole, moments):
+    """Rows for recordings: bytes and processor time of an event, and the longest search for a moment."""
+    rows = []
+    goals = whole.get("goals", {})
+    for name, goal in (("transformer once", "transformer"), ("transformer 500 times", "transformer"), ("churn", "churn")):
+        if name in whole:
+            size = whole[name]["bytes_per_event"]
+            rows.append((f"recording of {name}, per event", f"{size:.2f} B", f"<= {goals[goal]} B", size <= goals[goal]))
+    for way in ("direct", "through the daemon", "flight recorder"):
+        if f"cost, {way}" in whole:
+            share = whole[f"cost, {way}"]["core_percent_at_a_million"]
+            rows.append((f"recording a million events/s, {way}", f"{share:.1f} %", f"<= {goals['core_percent']} %",
+                         share <= goals["core_percent"]))
+    for run in moments.get("benchmarks", []):
+        if run["name"].startswith("show_moment/") and "worst_ms" in run:
+            pattern, processes = (part.partition(":")[2] for part in run["name"].split("/")[1:3])
+            what = f"longest seek, {processes} {'random' if pattern == '1' else 'regular'}"
+            rows.append((what, f"{run['worst_ms']:.1f} ms", "<= 200 ms", run["worst_ms"] <= 200))
+    return rows
+
+
 def observer_rows(ns):
     """What an event costs more than the runtime alone, in ns: reported by the runtime itself, and observed."""
     for what in ("buffer", "named_buffer", "mesh_buffer", "launch_again"):
@@ -104,23 +125,25 @@ def observer_rows(ns):
                 yield f"{way}, {what}", value - alone
 
 
+def result(folder, name):
+    """What a benchmark wrote; nothing if it did not run."""
+    file = folder / f"{name}.json"
+    return json.loads(file.read_text()) if file.exists() else {}
+
+
 def main():
     folder, output = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
     ns = medians(folder)
-    file = folder / "instructions.json"
-    instructions = json.loads(file.read_text()) if file.exists() else {}
-    file = folder / "daemon.json"
-    daemon = json.loads(file.read_text()) if file.exists() else {}
-    file = folder / "classic_wire.json"
-    classic = json.loads(file.read_text()) if file.exists() else {}
-    file = folder / "observer_start.json"
-    start = json.loads(file.read_text()) if file.exists() else {}
-    file = folder / "python.json"
-    python = json.loads(file.read_text()) if file.exists() else {}
-    file = folder / "integration.json"
-    integration = json.loads(file.read_text()) if file.exists() else {}
+    instructions = result(folder, "instructions")
+    daemon = result(folder, "daemon")
+    classic = result(folder, "classic_wire")
+    start = result(folder, "observer_start")
+    python = result(folder, "python")
+    integration = result(folder, "integration")
+    whole = result(folder, "recording_whole")
+    moments = result(folder, "recording")
     rows = [*budget_rows(ns, instructions), *instruction_rows(instructions), *observer_budget_rows(ns, start), *python_rows(python),
-            *integration_rows(integration)]
+            *integration_rows(integration), *recording_budget_rows(whole, moments)]
     output.write_text(json.dumps({
         "median_ns": ns,
         "instructions_per_event": instructions,
@@ -129,6 +152,7 @@ def main():
         "daemon": daemon,
         "classic_wire": classic,
         "python": python,
+        "recording": whole,
         "budgets": [dict(zip(("what", "figure", "budget", "met"), row)) for row in rows],
     }, indent=1) + "\n")
 

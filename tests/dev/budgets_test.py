@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""./dev bench sets what the observer, the integration, the client and the Python package cost against their budgets."""
+"""./dev bench sets what the observer, the integration, the client, the Python package and recordings cost against their budgets."""
 
 import json
 import os
@@ -67,6 +67,19 @@ class Budgets(unittest.TestCase):
         for native, keyed, are_met in ((158.0, 353.5, True), (158.5, 354.0, False)):
             rows = self.rows_of(instructions={"native": native, "mesh": native, "keyed": keyed})
             self.assertEqual([rows[name] for name in names], [(str(native), are_met), (str(keyed), are_met)])
+
+    def test_recordings_have_budgets(self):
+        whole = {"goals": {"transformer": 6, "churn": 12, "core_percent": 30}, "transformer 500 times": {"bytes_per_event": 5.9},
+                 "churn": {"bytes_per_event": 12.1}, "cost, direct": {"core_percent_at_a_million": 30.0},
+                 "cost, flight recorder": {"core_percent_at_a_million": 30.1}}
+        runs = [{"name": "show_moment/random:0/processes:16", "worst_ms": 199.9},
+                {"name": "show_moment/random:1/processes:2", "worst_ms": 200.1}, {"name": "show_peak/random:0/processes:1"}]
+        self.assertEqual(self.rows_of(recording_whole=whole, recording={"benchmarks": runs}),
+                         {"recording of transformer 500 times, per event": ("5.90 B", True),
+                          "recording of churn, per event": ("12.10 B", False),
+                          "recording a million events/s, direct": ("30.0 %", True),
+                          "recording a million events/s, flight recorder": ("30.1 %", False),
+                          "longest seek, 16 regular": ("199.9 ms", True), "longest seek, 2 random": ("200.1 ms", False)})
 
 
 if __name__ == "__main__":
