@@ -114,6 +114,25 @@ TEST_F(BlockFile, AnExistingFileIsReplacedOnlyOnRequest) {
     EXPECT_NE(read_all(path()), "precious");
 }
 
+TEST_F(BlockFile, AnEarlierPartThatIsInTheWayIsReplacedOnlyOnRequest) {
+    const std::string earlier = earlier_part_of(path());
+    write_all(earlier, "precious");
+    const auto refused = create({path(), false, kLeastMaxBytes});
+    ASSERT_FALSE(refused.has_value());
+    EXPECT_EQ(refused.error().text, earlier + " exists (replace it with --force)");
+    EXPECT_FALSE(std::filesystem::exists(path()));
+    EXPECT_EQ(read_all(earlier), "precious");
+    EXPECT_TRUE(create({path(), true, kLeastMaxBytes}).has_value());
+    EXPECT_TRUE(create({path() + "2", false, 0}).has_value());
+    std::filesystem::remove(earlier);
+    std::filesystem::create_directory(earlier);
+    const auto folder = create({path(), true, kLeastMaxBytes});
+    ASSERT_FALSE(folder.has_value());
+    EXPECT_NE(folder.error().text.find("is not a file"), std::string::npos);
+    // Without a limit there is no earlier part.
+    EXPECT_TRUE(create({path(), true, 0}).has_value());
+}
+
 TEST_F(BlockFile, ACutAtAnyByteLeavesTheBlocksBefore) {
     const std::vector<uint64_t> starts = write_blocks(12);
     const std::string whole = read_all(path());

@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <cstring>
 #include <utility>
+#include <vector>
 
 namespace ttmem::recording {
 
@@ -55,13 +56,20 @@ base::Expected<void> AppendedFile::append(std::string_view bytes) {
 }
 
 base::Expected<std::unique_ptr<FilePair>> FilePair::create(FileSettings settings) {
-    struct stat found {};
-    if (lstat(settings.path.c_str(), &found) == 0) {
+    std::vector<std::string> paths = {settings.path};
+    if (settings.max_bytes != 0) {
+        paths.push_back(earlier_part_of(settings.path));
+    }
+    for (const std::string& path : paths) {
+        struct stat found {};
+        if (lstat(path.c_str(), &found) != 0) {
+            continue;
+        }
         if (!settings.replaces) {
-            return base::error(Error::Code::refused, settings.path + " exists (replace it with --force)");
+            return base::error(Error::Code::refused, path + " exists (replace it with --force)");
         }
         if (!S_ISREG(found.st_mode)) {
-            return base::error(Error::Code::refused, settings.path + " is not a file: it is not replaced");
+            return base::error(Error::Code::refused, path + " is not a file: it is not replaced");
         }
     }
     if (settings.max_bytes != 0 && settings.max_bytes < kLeastMaxBytes) {

@@ -47,7 +47,7 @@ private:
 
 class FilePair : public RecordingTarget {
 public:
-    // Nothing is changed before the first part begins. An error: FILE exists, or the limit is too small.
+    // Nothing is changed before the first part begins. An error: FILE exists, or FILE.1 where there is a limit, or the limit is too small.
     static base::Expected<std::unique_ptr<FilePair>> create(FileSettings settings);
 
     base::Expected<void> begin_part(std::string_view header) override;
