@@ -6,6 +6,7 @@
 #include <benchmark/benchmark.h>
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <map>
@@ -179,7 +180,7 @@ std::string large_recording(const benchmark::State& state) {
 
 void arguments_of_large(benchmark::internal::Benchmark* benchmark) {
     benchmark->ArgNames({"random", "processes"})->Unit(benchmark::kMillisecond);
-    for (const int64_t processes : {1, 2}) {
+    for (const int64_t processes : {1, 2, 16}) {
         benchmark->Args({0, processes})->Args({1, processes});
     }
 }
@@ -187,13 +188,17 @@ void arguments_of_large(benchmark::internal::Benchmark* benchmark) {
 void show_moment(benchmark::State& state) {
     const std::string path = large_recording(state);
     std::mt19937_64 random(1);
+    uint64_t longest_ns = 0;
     for (auto _ : state) {
+        const uint64_t began_ns = base::monotonic_ns();
         const auto recording = require(Recording::open(path));
         Replay replay(recording);
         const uint64_t span_ns = recording->last_ns() - recording->first_ns();
         require(replay.move_to(recording->first_ns() + random() % span_ns));
         benchmark::DoNotOptimize(require(replay.census()));
+        longest_ns = std::max(longest_ns, base::monotonic_ns() - began_ns);
     }
+    state.counters["worst_ms"] = static_cast<double>(longest_ns) / 1e6;
 }
 BENCHMARK(show_moment)->Apply(arguments_of_large);
 

@@ -136,7 +136,7 @@ RecordedEvent ProcessRecorder::describe(const ReadEvent& read, const segment::Cl
     return result;
 }
 
-base::Expected<uint64_t> ProcessRecorder::follow(BlockWriter& to) {
+base::Expected<uint64_t> ProcessRecorder::follow(BlockWriter& to, uint64_t events_per_ledger) {
     uint64_t sum = 0;
     do {
         const uint64_t lost_before = cursor_.lost();
@@ -179,7 +179,7 @@ base::Expected<uint64_t> ProcessRecorder::follow(BlockWriter& to) {
         }
     }
     events_since_ledger_ += sum;
-    const bool wants_ledger = needs_ledger_ || events_since_ledger_ >= std::max(kEventsPerLedger, 2 * live_);
+    const bool wants_ledger = needs_ledger_ || events_since_ledger_ >= std::max(events_per_ledger, 2 * live_);
     if (wants_ledger && segment::monotonic_now() >= next_ledger_ns_) {
         if (auto written = write_ledger(to); !written) {
             return tl::unexpected(std::move(written.error()));

@@ -24,8 +24,11 @@ public:
 
     ProcessRecorder(uint32_t number, std::shared_ptr<const segment::Reader> ledger, StartState from);
 
-    // Reads new events and writes full blocks. Returns the number of events.
-    base::Expected<uint64_t> follow(BlockWriter& to);
+    // A seek replays at most about this many events of all processes together, or twice the live allocations.
+    static constexpr uint64_t kEventsPerLedger = 1'048'576;
+
+    // Reads new events and writes full blocks, and a ledger after so many events. Returns the number of events.
+    base::Expected<uint64_t> follow(BlockWriter& to, uint64_t events_per_ledger = kEventsPerLedger);
 
     // Writes the events that are waiting for a full block.
     base::Expected<void> flush(BlockWriter& to);
@@ -53,8 +56,6 @@ private:
     // A reader must read the blocks without a summary, which are at most the last ones.
     static constexpr size_t kBlocksPerSummaries = 16;
     static constexpr uint64_t kEventsPerScan = 262'144;
-    // A seek replays at most about this many events, or twice the live allocations.
-    static constexpr uint64_t kEventsPerLedger = 1'048'576;
     // A process that loses events all the time wants a ledger all the time. What a ledger costs beyond this sets the pause until the
     // next one, so that a large one takes no more than a tenth of the recorder.
     static constexpr uint64_t kCheapLedgerNs = 10'000'000;

@@ -194,10 +194,14 @@ base::Expected<void> RecordingWriter::follow_totals(uint64_t now_ns) {
 }
 
 base::Expected<uint64_t> RecordingWriter::follow() {
+    // A ledger of very few events costs more than to replay them.
+    constexpr uint64_t kLeastPerLedger = 4'096;
+    const uint64_t events_per_ledger =
+        std::max(ProcessRecorder::kEventsPerLedger / std::max<size_t>(processes_.size(), 1), kLeastPerLedger);
     uint64_t sum = 0;
     const uint64_t now_ns = segment::monotonic_now();
     for (auto& [number, followed] : processes_) {
-        auto events = followed.recorder.follow(file_);
+        auto events = followed.recorder.follow(file_, events_per_ledger);
         if (!events) {
             return events;
         }

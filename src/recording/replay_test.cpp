@@ -4,10 +4,12 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -203,6 +205,54 @@ TEST_F(RecordedWork, ALossIsReportedAndTheNextLedgerRepairsIt) {
     for (const Truth& truth : truths) {
         expect_truth(replay, truth);  // the recorder has written a ledger before each of them
     }
+}
+
+// The longest way from a ledger to a moment, in events of all processes.
+uint64_t longest_replay(const Recording& recording) {
+    std::map<uint64_t, std::pair<uint32_t, int64_t>> changes;  // by place in the file
+    std::map<uint32_t, uint64_t> since;                        // by process
+    for (const RecordedProcess& process : recording.processes()) {
+        for (const BlockPlace& place : process.blocks) {
+            const bool is_ledger = place.type() == BlockType::ledger;
+            changes[place.header().sequence] = {process.number,
+                                                is_ledger ? -1 : static_cast<int64_t>(place.header().events)};
+        }
+    }
+    uint64_t longest = 0;
+    for (const auto& [sequence, change] : changes) {
+        uint64_t& events = since[change.first];
+        events = change.second < 0 ? 0 : events + static_cast<uint64_t>(change.second);
+        uint64_t sum = 0;
+        for (const auto& [process, count] : since) {
+            sum += count;
+        }
+        longest = std::max(longest, sum);
+    }
+    return longest;
+}
+
+TEST_F(RecordedWork, ManyProcessesTogetherHaveALedgerAsOftenAsOne) {
+    constexpr uint64_t kProcesses = 8;
+    const ttmem_set set = test::make_set(0);
+    auto recorder = RecordingWriter::create({path()});
+    ASSERT_TRUE(recorder.has_value());
+    ASSERT_TRUE(recorder->set_host({.host = "there", .program = "test"}));
+    // Of one segment, each with a cursor of its own.
+    for (uint64_t i = 0; i < kProcesses; ++i) {
+        ASSERT_TRUE(recorder->add(this_process(), ProcessRecorder::StartState::present).has_value());
+    }
+    while (recorder->totals().events < 2 * ProcessRecorder::kEventsPerLedger) {
+        for (int i = 0; i < 1000; ++i) {
+            ttmem_free(ttmem_allocate(set, TTMEM_DRAM, 0x100000, 1024, 1024, 1));
+        }
+        ASSERT_TRUE(recorder->follow());
+    }
+    ttmem_close_set(set);
+    ASSERT_TRUE(recorder->finish());
+    EXPECT_EQ(recorder->totals().lost, 0u);
+    const uint64_t longest = longest_replay(*open());
+    EXPECT_GT(longest, ProcessRecorder::kEventsPerLedger / 2);
+    EXPECT_LT(longest, ProcessRecorder::kEventsPerLedger + kProcesses * 65'536);
 }
 
 TEST_F(RecordedWork, AMomentBetweenTheLastReadingAndALossIsNotCalledExact) {
