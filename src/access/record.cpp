@@ -228,11 +228,12 @@ base::Expected<RecordedRun> record_run(const RecordSettings& settings, RunSettin
     if (!recorder) {
         return tl::unexpected(std::move(recorder.error()));
     }
-    base::Expected<void> done;
+    HostFactsRecord facts = own_facts();
+    base::Expected<void> done =
+        recorder->set_host(facts);  // of a command that is not tracked the recording has nothing else
     std::map<std::pair<uint32_t, uint64_t>, uint32_t> numbers;  // by pid and start time
     std::set<uint32_t> ended;
     recording::ReadingPace pace;
-    HostFactsRecord facts = own_facts();
     const auto device_ids = std::make_shared<census::DeviceIds>();
     size_t described_devices = 0;
     // A process reports its devices one after the other, so the recording may have begun before the last one.
@@ -255,8 +256,14 @@ base::Expected<RecordedRun> record_run(const RecordSettings& settings, RunSettin
         recording::describe_devices(copy, facts);
         return recorder->set_host(facts);
     };
+    const uint64_t began_ns = base::monotonic_ns();
+    bool is_over = false;
     command.watch = [&](const census::Census& census) -> int {
         uint64_t events = 0;
+        const uint64_t passed_ns = base::monotonic_ns() - began_ns;
+        if (is_over) {
+            return kIdleMs;  // the command goes on
+        }
         if (done) {
             done = describe_new_devices(census);
         }
@@ -283,13 +290,22 @@ base::Expected<RecordedRun> record_run(const RecordSettings& settings, RunSettin
         } else {
             events = *followed;
         }
-        return static_cast<int>(pace.next_wait_ms(events));
+        if (!settings.time_ns) {
+            return static_cast<int>(pace.next_wait_ms(events));
+        }
+        if (passed_ns >= *settings.time_ns) {
+            is_over = true;
+            done = done ? recorder->finish() : done;
+            return kIdleMs;
+        }
+        const uint64_t left_ms = (*settings.time_ns - passed_ns) / 1'000'000 + 1;
+        return static_cast<int>(std::min(pace.next_wait_ms(events), left_ms));
     };
     auto end = run(command);
     if (!end) {
         return tl::unexpected(std::move(end.error()));
     }
-    if (done) {
+    if (done && !is_over) {
         done = recorder->finish();
     }
     if (!done) {

@@ -7,11 +7,13 @@ import os
 import re
 import signal
 import stat
+import subprocess
 import tempfile
 
 from harness.programs import SIMULATOR
 from harness.test_case import TestCase, main
 from harness.tracked_process import SMALL_SEGMENT
+from harness.waiting import wait_until
 from recorder_process import RecorderProcess, moment
 
 
@@ -30,6 +32,8 @@ class Record(TestCase):
         recorder.wait_for(simulator.pid)
         while simulator.next():
             recorder.wait_for_rounds()
+        simulator.process.wait()
+        recorder.wait_for_rounds()
         code, text = recorder.stop()
         self.assertEqual(code, 0, text)
         return simulator
@@ -59,6 +63,39 @@ class Record(TestCase):
         self.assertEqual(done.returncode, 7, done.stderr)
         missing = self.ttmem("record", "-o", self.path, "--force", "--from-start", "--", "/nonexistent/program")
         self.assertEqual(missing.returncode, 127)
+
+    def test_from_start_refuses_what_it_would_ignore(self):
+        for option in (("--pid", "1"), ("--device", "0")):
+            done = self.ttmem("record", "-o", self.path, *option, "--from-start", "--", "true")
+            self.assertEqual(done.returncode, 2)
+            self.assertIn(f"leave out {option[0]}", done.stderr)
+        self.assertFalse(os.path.exists(self.path))
+
+    def test_the_command_goes_on_when_the_time_of_its_recording_is_over(self):
+        recorder = RecorderProcess(self, self.path, "--seconds", "0.1", "--from-start", "--", "sh", "-c", "read line; exit 5",
+                                   stdin=subprocess.PIPE)
+
+        def is_finished() -> bool:
+            done = self.ttmem("status", "--recording", self.path)
+            return done.returncode == 0 and "was not ended" not in done.stderr
+        wait_until(is_finished, "the recording has ended")
+        self.assertIsNone(recorder.process.poll())
+        size = os.path.getsize(self.path)
+        recorder.process.stdin.write("\n")
+        recorder.process.stdin.close()
+        recorder.process.stdin = None
+        self.assertEqual(recorder.wait()[0], 5)
+        self.assertEqual(os.path.getsize(self.path), size)
+
+    def test_a_signal_ends_the_command_and_the_recording_is_whole(self):
+        recorder = RecorderProcess(self, self.path, "--from-start", "--", SIMULATOR, "churn", "--rate", "1000", "--seconds", "600")
+        wait_until(lambda: self.ttmem("status", "--recording", self.path, "--json").stdout.count('"pid"') > 0, "it records")
+        code, text = recorder.stop()
+        self.assertEqual(code, 128 + signal.SIGINT, text)
+        self.assertIn("of 1 process into", text)
+        done = self.ttmem("events", "--recording", self.path, "--json")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertIn("process_died", [event["what"] for event in json.loads(done.stdout)["events"]])
 
     def test_commands_show_a_moment(self):
         simulator = self.recorded_simulator()

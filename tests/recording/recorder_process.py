@@ -12,9 +12,9 @@ from harness.waiting import TIMEOUT, wait_until
 
 
 class RecorderProcess:
-    def __init__(self, test: TestCase, path: str, *arguments: str):
+    def __init__(self, test: TestCase, path: str, *arguments: str, stdin: int | None = None):
         self.test, self.path = test, path
-        self.process = subprocess.Popen([TTMEM, "record", "-o", path, *arguments], stdout=subprocess.PIPE,
+        self.process = subprocess.Popen([TTMEM, "record", "-o", path, *arguments], stdin=stdin, stdout=subprocess.PIPE,
                                         stderr=subprocess.PIPE, text=True, env=test.environment())
         test.addCleanup(self.close)
 

@@ -86,6 +86,11 @@ int run_record(const RecordOptions& options) {
                                        : "record: a command needs --from-start before it");
         return kUsageError;
     }
+    if (options.from_start && (options.pid || !options.devices.empty())) {
+        print_error("record: --from-start records the processes of its command: leave out " +
+                    std::string(options.pid ? "--pid" : "--device"));
+        return kUsageError;
+    }
     if (options.from_start) {
         return record_command(settings, options);
     }
@@ -135,7 +140,8 @@ void add_record(CLI::App& app, Action& chosen) {
             "may read. The file is for this user only. Ctrl-C ends the recording. After a\n"
             "crash, what was recorded before it can be read. Show a moment with\n"
             "--recording FILE --at TIME of status, ps, allocations, map, cores, programs,\n"
-            "why, leaks, advise, history and events.\n\n"
+            "why, leaks, advise, history and events. With --from-start the exit code is that\n"
+            "of the command; --seconds ends the recording, and the command goes on.\n\n"
             "Examples:\n"
             "  ttmem record -o run.ttmem --seconds 0.5\n"
             "  ttmem record -o run2.ttmem --from-start -- ttmem sim matmul-single-core\n"
