@@ -11,16 +11,14 @@ namespace ttmem::access {
 
 base::Expected<std::shared_ptr<const RecordedHost>> RecordedHost::open(const std::string& path,
                                                                        const std::optional<std::string>& at) {
-    auto recording = recording::Recording::open(path);
-    if (!recording) {
-        return tl::unexpected(std::move(recording.error()));
+    auto opened = recording::open_moment(path, at);
+    if (!opened) {
+        return tl::unexpected(std::move(opened.error()));
     }
-    const auto moment = at ? recording::find_moment(*recording, *at) : (*recording)->last_ns();
-    if (!moment) {
-        return tl::unexpected(moment.error());
-    }
-    recording::Replay replay(*recording);
-    return show(*recording, replay, std::make_shared<PastCursor>(*recording), *moment);
+    const auto& recording = opened->recording;
+    recording::Replay replay(recording);
+    return show(recording, replay, std::make_shared<PastCursor>(recording),
+                opened->time_ns.value_or(recording->last_ns()));
 }
 
 base::Expected<std::shared_ptr<const RecordedHost>> RecordedHost::show(

@@ -15,16 +15,12 @@ RecordingPlayer::RecordingPlayer(const std::shared_ptr<const recording::Recordin
 
 base::Expected<std::unique_ptr<RecordingPlayer>> RecordingPlayer::open(const std::string& path,
                                                                        const std::optional<std::string>& at) {
-    auto recording = recording::Recording::open(path);
-    if (!recording) {
-        return tl::unexpected(std::move(recording.error()));
+    auto opened = recording::open_moment(path, at);
+    if (!opened) {
+        return tl::unexpected(std::move(opened.error()));
     }
-    const auto moment = at ? recording::find_moment(*recording, *at) : (*recording)->first_ns();
-    if (!moment) {
-        return tl::unexpected(moment.error());
-    }
-    std::unique_ptr<RecordingPlayer> player(new RecordingPlayer(*recording));
-    if (auto shown = player->show(*moment); !shown) {
+    std::unique_ptr<RecordingPlayer> player(new RecordingPlayer(opened->recording));
+    if (auto shown = player->show(opened->time_ns.value_or(opened->recording->first_ns())); !shown) {
         return tl::unexpected(std::move(shown.error()));
     }
     return player;

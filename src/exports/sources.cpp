@@ -155,15 +155,12 @@ private:
 
 base::Expected<ExportModel> read_recording(const std::string& path, const std::optional<std::string>& at,
                                            uint64_t most) {
-    auto recording = recording::Recording::open(path);
-    if (!recording) {
-        return tl::unexpected(std::move(recording.error()));
+    auto opened = recording::open_moment(path, at);
+    if (!opened) {
+        return tl::unexpected(std::move(opened.error()));
     }
-    const auto moment = at ? recording::find_moment(*recording, *at) : (*recording)->last_ns();
-    if (!moment) {
-        return tl::unexpected(moment.error());
-    }
-    return RecordingModel(std::move(*recording), *moment, most).read();
+    const uint64_t until_ns = opened->time_ns.value_or(opened->recording->last_ns());
+    return RecordingModel(std::move(opened->recording), until_ns, most).read();
 }
 
 ExportModel read_host(const census::Census& census, const std::string& host) {

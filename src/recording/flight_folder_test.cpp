@@ -8,11 +8,14 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/time.hpp"
 #include "recording/block_writer.hpp"
+#include "recording/facts.hpp"
+#include "recording/moment.hpp"
 #include "recording/recording.hpp"
 #include "recording/recording_writer.hpp"
 
@@ -147,6 +150,44 @@ TEST_F(FlightFolderTest, AllPartsOfTheNewestRecordingAreReadAsOne) {
     const auto empty = Recording::open(parent_);
     ASSERT_FALSE(empty.has_value());
     EXPECT_NE(empty.error().text.find("folder without a recording"), std::string::npos);
+}
+
+// A recording of one second, that begins so many seconds after the epoch.
+void add_recording(const std::string& folder, uint64_t epoch_s) {
+    auto opened = FlightFolder::open(folder, kSmall);
+    ASSERT_TRUE(opened.has_value());
+    constexpr uint64_t kStartNs = 1'000'000;
+    auto writer = BlockWriter::create(std::move(*opened), kStartNs, epoch_s * base::kNsPerSecond);
+    ASSERT_TRUE(writer.has_value());
+    ByteWriter payload;
+    write_facts(HostFactsRecord{.host = "host " + std::to_string(epoch_s), .program = "test"}, payload);
+    ASSERT_TRUE(writer->append(
+        {.type = BlockType::host, .first_ns = kStartNs, .last_ns = kStartNs, .payload = payload.bytes()}));
+    const uint64_t end_ns = kStartNs + base::kNsPerSecond;
+    ASSERT_TRUE(writer->append({.type = BlockType::finish, .first_ns = end_ns, .last_ns = end_ns}));
+}
+
+TEST_F(FlightFolderTest, AClockTimeIsFoundInTheRecordingThatHasIt) {
+    setenv("TZ", "UTC", 1);
+    constexpr uint64_t kNoonS = 1'767'268'800;  // 2026-01-01
+    for (const uint64_t minutes : {0u, 10u, 20u}) {
+        add_recording(folder(), kNoonS + minutes * 60);
+    }
+    const auto host_at = [&](const std::optional<std::string>& text) {
+        const auto opened = open_moment(folder(), text);
+        return opened ? opened->recording->host().host : opened.error().text;
+    };
+    EXPECT_EQ(host_at(std::nullopt), "host " + std::to_string(kNoonS + 1200));
+    EXPECT_EQ(host_at("12:20:00.5"), "host " + std::to_string(kNoonS + 1200));
+    EXPECT_EQ(host_at("12:10:00.5"), "host " + std::to_string(kNoonS + 600));
+    EXPECT_EQ(host_at("2026-01-01 12:00:01"), "host " + std::to_string(kNoonS));
+    EXPECT_NE(host_at("+600s").find("outside the recording"), std::string::npos);
+    EXPECT_EQ(host_at("+600s").find("before it"), std::string::npos);
+    EXPECT_NE(host_at("12:15:00").find("outside the recording, which goes from 2026-01-01 12:20:00 to 2026-01-01 "
+                                       "12:20:01 (+1.000s); before it the folder has 2026-01-01 12:10:00 to "
+                                       "2026-01-01 12:10:01, 2026-01-01 12:00:00 to 2026-01-01 12:00:01"),
+              std::string::npos)
+        << host_at("12:15:00");
 }
 
 }  // namespace

@@ -169,6 +169,41 @@ std::string clock_text(uint64_t epoch_ns) {
     return text.data();
 }
 
+base::Expected<OpenedMoment> open_moment(const std::string& path, const std::optional<std::string>& text) {
+    auto newest = Recording::open(path);
+    if (!newest) {
+        return tl::unexpected(std::move(newest.error()));
+    }
+    if (!text) {
+        return OpenedMoment{std::move(*newest), std::nullopt};
+    }
+    const auto moment = find_moment(*newest, *text);
+    if (moment) {
+        return OpenedMoment{std::move(*newest), *moment};
+    }
+    Error outside = moment.error();
+    const bool is_clock_time = parse_clock(*text, (*newest)->epoch_ns((*newest)->last_ns())).has_value();
+    constexpr size_t kMostListed = 5;
+    for (size_t earlier = 1; is_clock_time; ++earlier) {
+        auto recording = Recording::open(path, earlier);
+        if (!recording && recording.error().code == Error::Code::gone) {
+            break;
+        }
+        if (!recording) {
+            continue;  // damaged
+        }
+        if (const auto found = find_moment(*recording, *text)) {
+            return OpenedMoment{std::move(*recording), *found};
+        }
+        if (earlier <= kMostListed) {
+            outside.text += (earlier == 1 ? "; before it the folder has " : ", ") +
+                            clock_text((*recording)->epoch_ns((*recording)->first_ns())) + " to " +
+                            clock_text((*recording)->epoch_ns((*recording)->last_ns()));
+        }
+    }
+    return tl::unexpected(std::move(outside));
+}
+
 base::Expected<uint64_t> find_moment(const std::shared_ptr<const Recording>& recording,
                                      const std::string& text) {
     std::optional<uint64_t> time_ns;

@@ -39,8 +39,9 @@ base::Expected<void> Recording::add_file(const std::string& path) {
     return {};
 }
 
-base::Expected<void> Recording::add_folder(const std::string& path) {
+base::Expected<void> Recording::add_folder(const std::string& path, size_t earlier) {
     const std::vector<std::filesystem::path> found = flight_files(path);
+    size_t passed = 0;  // newer recordings
     for (size_t i = found.size(); i-- > 0;) {
         auto file = BlockReader::open(found[i].string());
         if (!file && files_.empty()) {
@@ -50,9 +51,19 @@ base::Expected<void> Recording::add_folder(const std::string& path) {
         }
         if (!file ||
             (!files_.empty() && !is_part_before(file->file_header(), files_.front()->file_header()))) {
-            break;
+            if (passed == earlier) {
+                break;
+            }
+            ++passed;
+            files_.clear();
+            problems_.clear();
         }
-        files_.insert(files_.begin(), std::make_unique<BlockReader>(std::move(*file)));
+        if (file) {
+            files_.insert(files_.begin(), std::make_unique<BlockReader>(std::move(*file)));
+        }
+    }
+    if (passed < earlier) {
+        return base::error(Error::Code::gone, path + " has no earlier recording");
     }
     if (files_.empty()) {
         return base::error(
@@ -62,12 +73,15 @@ base::Expected<void> Recording::add_folder(const std::string& path) {
     return {};
 }
 
-base::Expected<std::shared_ptr<const Recording>> Recording::open(const std::string& path) {
+base::Expected<std::shared_ptr<const Recording>> Recording::open(const std::string& path, size_t earlier) {
     const auto recording = std::make_shared<Recording>();
     recording->path_ = path;
     std::error_code problem;
     const bool is_folder = std::filesystem::is_directory(path, problem);
-    if (auto added = is_folder ? recording->add_folder(path) : recording->add_file(path); !added) {
+    if (!is_folder && earlier != 0) {
+        return base::error(Error::Code::gone, path + " is one recording");
+    }
+    if (auto added = is_folder ? recording->add_folder(path, earlier) : recording->add_file(path); !added) {
         return tl::unexpected(std::move(added.error()));
     }
     recording->epoch_offset_ns_ = recording->files_.back()->file_header().epoch_offset_ns;

@@ -43,8 +43,8 @@ struct RecordedProcess {
 class Recording {
 public:
     // Opens the file and, if there is one, the earlier part beside it. Of the folder of a flight recorder: all parts of the newest
-    // recording in it.
-    static base::Expected<std::shared_ptr<const Recording>> open(const std::string& path);
+    // recording in it, or of an earlier one; Error::Code::gone if there are not so many.
+    static base::Expected<std::shared_ptr<const Recording>> open(const std::string& path, size_t earlier = 0);
 
     const std::string& path() const { return path_; }
     const HostFactsRecord& host() const { return host_; }
@@ -65,7 +65,7 @@ public:
 
 private:
     base::Expected<void> add_file(const std::string& path);
-    base::Expected<void> add_folder(const std::string& path);
+    base::Expected<void> add_folder(const std::string& path, size_t earlier);
     void read_blocks(const BlockReader& file);
     void read_process(const BlockPlace& place);
     void read_summaries(const BlockPlace& place, RecordedProcess& process);
