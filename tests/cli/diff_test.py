@@ -4,10 +4,12 @@
 
 import json
 import os
+import subprocess
 import tempfile
 
-from harness.programs import SIMULATOR
+from harness.programs import SIMULATOR, TTMEM
 from harness.test_case import TestCase, main
+from harness.waiting import wait_until
 
 STEPS = """
 s = open_set([device(0xa1)])
@@ -127,6 +129,19 @@ class Diff(TestCase):
         self.assertEqual(outside.returncode, 1)
         self.assertIn("'+1000s': outside the recording, which goes from", outside.stderr)
         self.assertIn("the recording has no marks", self.ttmem("diff", path + "@mark:x", path).stderr)
+
+    def test_the_name_of_a_mark_of_a_recording_may_have_an_at_sign(self):
+        path = os.path.join(self.folder, "a@b.ttmem")
+        process = self.tracked_process('mesh = open_set([device(0x11)], "mesh")')
+        recorder = subprocess.Popen([TTMEM, "record", "-o", path, "--direct"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                                    env=self.environment())
+        self.addCleanup(recorder.communicate)
+        self.addCleanup(recorder.terminate)
+        wait_until(lambda: str(process.pid) in self.ttmem("ps", "--recording", path).stdout, "it is recorded")
+        process.run("library.ttmem_mark(b'x@y')\nlibrary.ttmem_allocate(mesh, DRAM, 4096, 64, 768, 1)")
+        wait_until(lambda: "allocation" in self.ttmem("events", "--recording", path).stdout, "the allocation is recorded")
+        changes = self.json_of("diff", path + "@mark:x@y", path)["changes"]
+        self.assertEqual([(one["before"], one["after"]) for one in changes], [(0, 768)])
 
     def test_two_recordings_are_compared_by_name(self):
         paths = [os.path.join(self.folder, f"{which}.ttmem") for which in ("a", "b")]

@@ -73,9 +73,22 @@ base::Expected<SideContents> report_contents(const std::string& path) {
     return result;
 }
 
-bool is_file(const std::string& path) {
+// A file, or the folder of a flight recorder.
+bool is_there(const std::string& path) {
     struct stat status {};
-    return stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode);
+    return stat(path.c_str(), &status) == 0 && (S_ISREG(status.st_mode) || S_ISDIR(status.st_mode));
+}
+
+// Where FILE of FILE@TIME ends: FILE exists. Both may have more '@', such as in the name of a mark.
+size_t end_of_path(const std::string& text) {
+    if (is_there(text)) {
+        return std::string::npos;
+    }
+    size_t end = text.find('@');
+    while (end != std::string::npos && !is_there(text.substr(0, end))) {
+        end = text.find('@', end + 1);
+    }
+    return end;
 }
 
 base::Expected<SideContents> recording_contents(const std::string& path,
@@ -96,9 +109,9 @@ base::Expected<SideContents> recording_contents(const std::string& path,
 }
 
 base::Expected<SideContents> file_contents(const std::string& text) {
-    const size_t mark = is_file(text) ? std::string::npos : text.rfind('@');
+    const size_t mark = end_of_path(text);
     const std::string path = text.substr(0, mark);
-    if (!is_file(path)) {
+    if (!is_there(path)) {
         return base::error(Error::Code::failed,
                            "'" + text +
                                "': must be now, mark:NAME, a report of 'ttmem run --report', or "
@@ -219,8 +232,9 @@ void add_diff(CLI::App& app, Action& chosen) {
         show_diff)
         ->footer(
             "A and B are 'now', 'mark:NAME' (the last 'ttmem mark NAME'), a recording FILE\n"
-            "(its end) or FILE@TIME (+12.5s, 13:05:20, peak:dram or failure:1), or both are\n"
-            "reports of 'ttmem run --report': then the peaks are compared, by name.\n\n"
+            "(its end; also the folder of 'ttmemd --record') or FILE@TIME (+12.5s, 13:05:20,\n"
+            "peak:dram, failure:1 or mark:NAME), or both are reports of 'ttmem run --report':\n"
+            "then the peaks are compared, by name.\n\n"
             "Examples:\n"
             "  ttmem mark step1 && sleep 60 && ttmem diff mark:step1 now\n"
             "  ttmem run --report a.json -- python3 model.py\n"
