@@ -95,11 +95,27 @@ base::Expected<uint64_t> find_peak(const std::shared_ptr<const Recording>& recor
     if (!kind) {
         return refuse(text, "KIND is dram, l1, l1_small, trace, cb, kernel or system_memory");
     }
-    const auto peaks = find_peaks(recording, *kind, [] { return true; });
+    const auto goes_on = [] { return true; };
+    const auto peaks = find_peaks(recording, *kind, goes_on);
     if (!peaks) {
         return tl::unexpected(peaks.error());
     }
-    return (*peaks)[index_of(*kind)].time_ns;
+    const RecordedPeak& peak = (*peaks)[index_of(*kind)];
+    if (peak.used != 0) {
+        return peak.time_ns;
+    }
+    const auto all = find_peaks(recording, {}, goes_on);
+    if (!all) {
+        return tl::unexpected(all.error());
+    }
+    std::string used;
+    for (size_t i = 0; i < census::kKinds; ++i) {
+        if ((*all)[i].used != 0) {
+            used += (used.empty() ? "" : ", ") + std::string(name_of(static_cast<census::Kind>(i)));
+        }
+    }
+    return refuse(text, used.empty() ? "no memory is in use in the recording"
+                                     : "the recording has no memory of this kind; it has " + used);
 }
 
 base::Expected<uint64_t> find_failure(const Recording& recording, const std::string& text) {

@@ -59,6 +59,10 @@ TEST_F(Moments, AMarkIsTheFirstWithItsName) {
     EXPECT_THAT(refusal("mark:hot"), HasSubstr("no mark with this name; it has warm, cold"));
 }
 
+TEST_F(Moments, AKindThatNothingUsedHasNoPeak) {
+    EXPECT_THAT(refusal("peak:trace"), HasSubstr("the recording has no memory of this kind; it has dram"));
+}
+
 TEST_F(Moments, AFailureHasANumberFromOne) {
     EXPECT_THAT(refusal("failure:1"), HasSubstr("the recording has 0 failures"));
     EXPECT_THAT(refusal("failure:0"), HasSubstr("N is 1 for the first failure"));

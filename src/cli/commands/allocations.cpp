@@ -60,7 +60,8 @@ void declare_allocation_options(CLI::App& command, AllocationOptions& options) {
     add_pid(command, options.query.pid);
     add_kinds(command, options.query.kind);
     add_name(command, options.query.name);
-    command.add_flag("--since-mark", options.since_mark, "Only allocations after 'ttmem mark'");
+    command.add_flag("--since-mark", options.since_mark, "Only allocations after 'ttmem mark'")
+        ->excludes(command.get_option("--recording"));
     add_limit(command, options.query.limit);
     declare_order(command, options);
 }
