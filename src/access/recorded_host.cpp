@@ -6,6 +6,7 @@
 
 #include "recording/moment.hpp"
 #include "view/questions/history_views.hpp"
+#include "view/questions/process_history.hpp"
 
 namespace ttmem::access {
 
@@ -52,8 +53,7 @@ base::Expected<view::EventsView> RecordedHost::events(const view::EventQuery& qu
         return tl::unexpected(past.error());
     }
     const view::HistoryTime time{time_ns_, recording_->epoch_ns(0)};
-    view::EventsView view = view::list_events(
-        **past, query, [](uint32_t) { return true; }, time);
+    view::EventsView view = view::list_events((*past)->history(), query, [](uint32_t) { return true; }, time);
     view.origin = origin();
     if (recording_->lost() != 0) {
         view.inexact.push_back({0, census::Reason::events_lost, recording_->lost()});
@@ -66,7 +66,40 @@ base::Expected<view::HistoryView> RecordedHost::history(const view::HistoryQuery
     if (!past) {
         return tl::unexpected(past.error());
     }
-    return view::HistoryView{origin(), view::list_series(**past, query)};
+    return view::HistoryView{origin(), view::list_series((*past)->history(), query)};
+}
+
+base::Expected<view::ProcessHistoryView> RecordedHost::process_history(
+    const view::ProcessHistoryQuery& query) const {
+    const auto past = past_->at(time_ns_);
+    if (!past) {
+        return tl::unexpected(past.error());
+    }
+    view::ProcessHistoryView view;
+    view.origin = origin();
+    view.pid = query.pid;
+    view.series = (*past)->series_of(query.pid, query.kind, query.since);
+    return view;
+}
+
+view::KeptPast RecordedHost::past(uint64_t since) const {
+    view::KeptPast past;
+    const uint64_t until = recording_->epoch_ns(time_ns_);
+    if (since > until) {
+        return past;
+    }
+    for (const view::PastMoment& moment : past_->moments()) {
+        if (moment.time_ns >= since && moment.time_ns <= until) {
+            past.moments.push_back(moment);
+        }
+    }
+    past.moments_left_out = past.moments.size() - std::min(past.moments.size(), view::kMostPastMoments);
+    past.moments.erase(past.moments.begin(),
+                       past.moments.begin() + static_cast<ptrdiff_t>(past.moments_left_out));
+    for (const uint64_t hidden_ns : past_->hidden_moments()) {
+        past.hidden_moments += hidden_ns >= since && hidden_ns <= until ? 1u : 0u;
+    }
+    return past;
 }
 
 std::vector<std::string> RecordedHost::notices() const {

@@ -32,6 +32,10 @@ public:
     bool may_see(uint32_t uid) const override;
     base::Expected<view::EventsView> events(const view::EventQuery& query) const override;
     base::Expected<view::HistoryView> history(const view::HistoryQuery& query) const override;
+    base::Expected<view::ProcessHistoryView> process_history(
+        const view::ProcessHistoryQuery& query) const override;
+    // Failures, marks and ends until this moment.
+    view::KeptPast past(uint64_t since) const override;
 
     // What the recording lacks.
     std::vector<std::string> notices() const override;

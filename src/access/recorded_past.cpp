@@ -6,7 +6,10 @@
 #include <utility>
 
 #include "base/time.hpp"
+#include "census/arithmetic.hpp"
 #include "census/figures.hpp"
+#include "recording/failures.hpp"
+#include "recording/marks.hpp"
 
 namespace ttmem::access {
 
@@ -63,6 +66,47 @@ void RecordedPast::add_gaps(uint64_t now_ns) {
     }
 }
 
+// Of the kinds that a process has used until then.
+void RecordedPast::add_process_samples(uint64_t epoch_ns, const census::Figures& figures) {
+    for (const census::ProcessFigures& process : figures.processes) {
+        for (size_t index = 0; index < census::kDeviceKinds; ++index) {
+            const auto kind = static_cast<census::Kind>(index);
+            uint64_t used = 0;
+            for (const census::DeviceHoldings& held : process.devices) {
+                used = census::saturating_add(used, held.memory[index].used);
+            }
+            const ProcessSeriesKey key{process.pid, process.start_time_ns, kind};
+            auto known = process_samples_.find(key);
+            if (known == process_samples_.end() && used != 0) {
+                const view::ProcessSeriesView head{process.start_time_ns, process.comm, process.uid,
+                                                   process.user,          kind,         {}};
+                known = process_samples_.emplace(key, ProcessSamples{head, {}}).first;
+            }
+            if (known != process_samples_.end()) {
+                known->second.series.add({epoch_ns, used});
+            }
+        }
+    }
+}
+
+std::vector<view::ProcessSeriesView> RecordedPast::series_of(uint32_t pid, census::KindSet kinds,
+                                                             uint64_t since) const {
+    std::vector<view::ProcessSeriesView> result;
+    for (const auto& [key, samples] : process_samples_) {
+        if (std::get<0>(key) != pid || !kinds.selects(samples.head.kind)) {
+            continue;
+        }
+        view::ProcessSeriesView series = samples.head;
+        series.samples = samples.series.since(since);
+        if (!series.samples.empty()) {
+            result.push_back(std::move(series));
+        }
+    }
+    std::stable_sort(result.begin(), result.end(),
+                     [](const auto& a, const auto& b) { return a.start_time_ns > b.start_time_ns; });
+    return result;
+}
+
 // Takes samples, and notes who arrives and ends.
 base::Expected<void> RecordedPast::pass_time(uint64_t until_ns) {
     for (; next_sample_ns_ <= until_ns; next_sample_ns_ += sample_step_ns_) {
@@ -77,8 +121,10 @@ base::Expected<void> RecordedPast::pass_time(uint64_t until_ns) {
         if (!census) {
             return tl::unexpected(census.error());
         }
-        history_.add_sample(next_sample_ns_, replay_.recording().epoch_ns(next_sample_ns_),
-                            census::compute_figures(*census, census::Depth::pools));
+        const uint64_t epoch_ns = replay_.recording().epoch_ns(next_sample_ns_);
+        const census::Figures figures = census::compute_figures(*census, census::Depth::pools);
+        history_.add_sample(next_sample_ns_, epoch_ns, figures);
+        add_process_samples(epoch_ns, figures);
     }
     return add_arrivals(until_ns);
 }
@@ -106,7 +152,7 @@ base::Expected<void> RecordedPast::move_to(uint64_t until_ns) {
     return {};
 }
 
-base::Expected<const history::EventHistory*> PastCursor::at(uint64_t time_ns) {
+base::Expected<const RecordedPast*> PastCursor::at(uint64_t time_ns) {
     if (past_ == nullptr || past_->until_ns() > time_ns) {
         past_ = std::make_unique<RecordedPast>(recording_);
     }
@@ -114,7 +160,65 @@ base::Expected<const history::EventHistory*> PastCursor::at(uint64_t time_ns) {
         past_.reset();
         return tl::unexpected(std::move(moved.error()));
     }
-    return &past_->history();
+    return past_.get();
+}
+
+void PastCursor::find_moments() {
+    if (std::exchange(has_moments_, true)) {
+        return;
+    }
+    const auto moment_of = [&](uint64_t time_ns, view::PastMomentType type, const census::Identity& process) {
+        view::PastMoment moment;
+        moment.time_ns = recording_->epoch_ns(time_ns);
+        moment.type = type;
+        moment.pid = process.pid;
+        moment.comm = process.comm;
+        moment.uid = process.uid;
+        moment.user = process.user;
+        return moment;
+    };
+    std::map<uint32_t, const census::Identity*> identities;  // by number
+    for (const recording::RecordedProcess& process : recording_->processes()) {
+        const census::Identity& identity = process.facts.identity;
+        identities.emplace(process.number, &identity);
+        if (process.ended_ns && process.facts.has_only_totals) {
+            hidden_moments_.push_back(recording_->epoch_ns(*process.ended_ns));
+        } else if (process.ended_ns) {
+            // How it ended is not recorded.
+            moments_.push_back(moment_of(*process.ended_ns, view::PastMomentType::death, identity));
+            moments_.back().ending = census::Ending::not_known;
+        }
+    }
+    for (const recording::RecordedMark& mark : recording::find_marks(*recording_)) {
+        moments_.push_back(moment_of(mark.time_ns, view::PastMomentType::mark, *identities.at(mark.process)));
+        moments_.back().name = mark.name;
+    }
+    for (const recording::RecordedFailure& failure : recording::find_failures(*recording_)) {
+        view::PastMoment moment =
+            moment_of(failure.time_ns, view::PastMomentType::failure, *identities.at(failure.process));
+        moment.name = failure.name;
+        moment.failure = failure.type;
+        if (failure.type != segment::FailureType::unknown_free) {
+            moment.kind = census::kind_of(failure.kind);
+            moment.requested = failure.requested;
+        }
+        if (failure.card != 0) {
+            moment.card = failure.card;
+        }
+        moments_.push_back(std::move(moment));
+    }
+    std::stable_sort(moments_.begin(), moments_.end(),
+                     [](const auto& a, const auto& b) { return a.time_ns < b.time_ns; });
+}
+
+const std::vector<view::PastMoment>& PastCursor::moments() {
+    find_moments();
+    return moments_;
+}
+
+const std::vector<uint64_t>& PastCursor::hidden_moments() {
+    find_moments();
+    return hidden_moments_;
 }
 
 }  // namespace ttmem::access

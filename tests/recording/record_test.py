@@ -216,6 +216,69 @@ class Record(TestCase):
         self.assertIn("process_died", kinds)
         simulator.close()
 
+    def test_the_history_of_one_process_is_there(self):
+        simulator = self.recorded_simulator()
+        simulator.close()
+        view = self.json_of("history", "--recording", self.path, "--pid", str(simulator.pid))
+        self.assertEqual((view["source"], view["pid"]), ("recording", simulator.pid))
+        status = self.json_of("status", "--recording", self.path, "--at", "peak:dram")["processes"][0]
+        peak = sum(device["memory"]["dram"]["used"] for device in status["devices"])
+        [dram] = [one for one in view["series"] if one["kind"] == "dram"]
+        self.assertEqual((dram["comm"], dram["uid"], dram["start_time_ns"]), (status["comm"], status["uid"], status["start_time_ns"]))
+        self.assertGreater(len(dram["samples"]), 100)
+        highest = max(sample["used"] for sample in dram["samples"])
+        self.assertLessEqual(highest, peak)
+        self.assertGreater(highest, 0)
+        text = self.output_of("history", "--recording", self.path, "--pid", str(simulator.pid), "--kind", "dram")
+        self.assertIn(f"used bytes of process {simulator.pid} over the last", text)
+        self.assertRegex(text, r"dram +\|[▁-█ ]*[▁-█]")
+        self.assertIn("No memory of a process 1 is known", self.output_of("history", "--recording", self.path, "--pid", "1"))
+
+    def test_failures_marks_and_ends_are_in_the_history(self):
+        process = self.tracked_process('mesh = open_set([device(0x11)], "mesh")\nlibrary.ttmem_scope_push(b"cache")')
+        recorder = RecorderProcess(self, self.path)
+        recorder.wait_for(process.pid)
+        process.run("""import struct
+library.ttmem_mark(b"warm")
+for requested in (4096, 8192):
+    library.ttmem_allocation_failed(struct.pack("<IIQQQQ", mesh, DRAM, requested, requested, 64, 32))""")
+        recorder.wait_for_rounds()
+        before_the_end = moment()
+        recorder.wait_for_rounds()
+        process.close()
+        recorder.wait_for_rounds()
+        self.assertEqual(recorder.stop()[0], 0)
+
+        def moments(*arguments: str) -> list:
+            return self.json_of("history", "--recording", self.path, *arguments)["moments"]
+
+        found = moments()
+        self.assertEqual([(one["type"], one["pid"], one.get("name") or "", one.get("failure_type"), one.get("requested")) for one in found],
+                         [("mark", process.pid, "warm", None, None),
+                          ("failure", process.pid, "cache", "out_of_memory", 4096),
+                          ("failure", process.pid, "cache", "out_of_memory", 8192),
+                          ("death", process.pid, "", None, None)])
+        # At most one card per second.
+        self.assertEqual([one.get("card_number") is not None for one in found], [False, True, False, False])
+        self.assertEqual([one["time_ns"] for one in found], sorted(one["time_ns"] for one in found))
+        self.assertEqual(moments("--at", before_the_end), found[:3])
+        self.assertEqual(moments("--at", "mark:warm"), found[:1])
+        self.assertEqual([one["requested"] for one in moments("--at", "failure:1")[1:]], [4096])
+        text = self.output_of("history", "--recording", self.path)
+        self.assertRegex(text, r"failure +\d+ .*out_of_memory, 4.0 KiB of dram, cache \(card\)")
+        self.assertNotIn("daemon", text)
+        # Its process has ended: 'why' finds nothing at the end, and names the way.
+        done = self.ttmem("why", "--recording", self.path)
+        self.assertIn("it has failures before: --at failure:1 shows the first", done.stderr)
+        self.assertEqual(self.ttmem("why", "--recording", self.path, "--at", "failure:1").stderr, "")
+
+    def test_a_kind_without_memory_and_a_mark_of_the_host_are_refused(self):
+        self.recorded_simulator().close()
+        done = self.ttmem("status", "--recording", self.path, "--at", "peak:trace")
+        self.assertEqual(done.returncode, 1)
+        self.assertRegex(done.stderr, "the recording has no memory of this kind; it has dram")
+        self.assertEqual(self.ttmem("allocations", "--since-mark", "--recording", self.path).returncode, 2)
+
     def test_a_moment_in_between_lacks_what_comes_later(self):
         self.recorded_simulator().close()
         events = self.json_of("events", "--limit", "0", "--recording", self.path)["events"]

@@ -29,6 +29,7 @@ public:
     base::Expected<view::HistoryView> history(const view::HistoryQuery& query) const override {
         return view::HistoryView{origin(), exports::series_of(model_, query)};
     }
+    view::KeptPast past(uint64_t since) const override { return moment_->past(since); }
 
 private:
     std::shared_ptr<const access::RecordedHost> moment_;

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <vector>
+
 #include "cli/commands/commands.hpp"
 #include "view/text/screens.hpp"
 
@@ -34,8 +37,20 @@ void declare_why_options(CLI::App& command, WhyOptions& options) {
 int show_why(const WhyOptions& options) {
     census::FailureQuery query = options.query;
     query.brief = !options.json;  // people see the part of the map that matters
-    return show(access::ask<view::Failures>(query, options.mode), options,
-                options.shows_fixes ? view::fixes_text : view::why_text);
+    const auto reply = access::ask<view::Failures>(query, options.mode);
+    const int code = show(reply, options, options.shows_fixes ? view::fixes_text : view::why_text);
+    if (const auto recorded = access::chosen_host();
+        recorded && reply && reply->view.failures.total == 0 && !options.at) {
+        // The processes that failed have often ended before the end of a recording.
+        const std::vector<view::PastMoment> past = recorded->past(0).moments;
+        if (std::any_of(past.begin(), past.end(), [](const view::PastMoment& moment) {
+                return moment.type == view::PastMomentType::failure;
+            })) {
+            print_error(
+                "this is the end of the recording; it has failures before: --at failure:1 shows the first");
+        }
+    }
+    return code;
 }
 
 }  // namespace

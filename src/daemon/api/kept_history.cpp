@@ -17,7 +17,6 @@ namespace ttmem::daemon {
 
 namespace {
 
-constexpr uint64_t kMostMoments = 1000;
 constexpr uint64_t kMostPastDeaths = 1000;   // documents that are read for one answer
 constexpr uint64_t kMostPastProcesses = 16;  // with one pid
 constexpr uint64_t kShortestDowntimeNs = base::kNsPerSecond;
@@ -116,7 +115,7 @@ view::KeptPast DaemonHost::past(uint64_t since) const {
             }
         }
         if (since <= now_ns) {
-            HistoryReader::Moments found = reader.moments(runs, {since, UINT64_MAX}, kMostMoments,
+            HistoryReader::Moments found = reader.moments(runs, {since, UINT64_MAX}, view::kMostPastMoments,
                                                           [this](uint32_t uid) { return may_see(uid); });
             past.moments = std::move(found.moments);
             past.moments_left_out = found.left_out;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What a daemon keeps on disk about the past, beside used bytes.
+// What a daemon keeps on disk about the past, or a recording has of it, beside used bytes.
 
 #include <cstdint>
 #include <optional>
@@ -45,6 +45,9 @@ struct Downtime {
 
     bool operator==(const Downtime&) const = default;
 };
+
+// In one answer.
+constexpr size_t kMostPastMoments = 1000;
 
 struct KeptPast {
     std::vector<Downtime> downtimes;  // the oldest first
