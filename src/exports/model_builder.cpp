@@ -210,8 +210,8 @@ void ModelBuilder::keep(const AllocationSpan& span) {
     }
 }
 
-void ModelBuilder::add_failures() {
-    uint64_t missing = 0;
+void ModelBuilder::add_failures(const std::optional<RecordedMoments>& recorded) {
+    uint64_t total = recorded ? recorded->failures : 0;
     for (const SpanTracker& tracker : trackers_) {
         census::Census alone;
         alone.processes.push_back(tracker.process());
@@ -221,14 +221,16 @@ void ModelBuilder::add_failures() {
             continue;
         }
         for (const census::FailureCounts& counts : page->counts) {
-            missing += counts.sum();
+            total += recorded ? 0 : counts.sum();
         }
-        missing -= std::min<uint64_t>(missing, page->failures.size());
         for (const census::FailureFigures& figures : page->failures) {
             const uint64_t time_ns = model_.end_ns - std::min(model_.end_ns, figures.age_ns);
-            model_.failures.push_back({time_ns, tracker.number_, figures});
+            if (!recorded || time_ns >= recorded->first_ns) {
+                model_.failures.push_back({time_ns, tracker.number_, figures});
+            }
         }
     }
+    const uint64_t missing = total - std::min<uint64_t>(total, model_.failures.size());
     std::stable_sort(model_.failures.begin(), model_.failures.end(),
                      [](const auto& a, const auto& b) { return a.time_ns < b.time_ns; });
     if (missing != 0) {
@@ -237,17 +239,25 @@ void ModelBuilder::add_failures() {
     }
 }
 
-void ModelBuilder::add_marks() {
+void ModelBuilder::add_kept_marks() {
+    uint64_t missing = 0;
     for (const SpanTracker& tracker : trackers_) {
         const segment::Reader& ledger = *tracker.process_.ledger;
         const segment::Clock clock = ledger.clock();
-        for (const segment::MarkContents& mark : ledger.marks()) {
+        const std::vector<segment::MarkContents> kept = ledger.marks();
+        const uint64_t made = ledger.mark_count();
+        missing += made - std::min<uint64_t>(made, kept.size());
+        for (const segment::MarkContents& mark : kept) {
             model_.marks.push_back(
                 {clock.monotonic_ns(mark.head.ticks), tracker.number_, ledger.name(mark.head.name)});
         }
     }
     std::stable_sort(model_.marks.begin(), model_.marks.end(),
                      [](const auto& a, const auto& b) { return a.time_ns < b.time_ns; });
+    if (missing != 0) {
+        model_.notes.push_back(counted(missing, "mark is", "marks are") +
+                               " left out: a process keeps the first and the last (a recording has all)");
+    }
 }
 
 void ModelBuilder::sort_devices() {
@@ -266,7 +276,7 @@ void ModelBuilder::sort_devices() {
     }
 }
 
-ExportModel ModelBuilder::finish() {
+ExportModel ModelBuilder::finish(std::optional<RecordedMoments> recorded) {
     std::vector<AllocationSpan>& spans = model_.spans;
     for (const AllocationSpan& span : ended_) {
         if (left_out_ == 0 || *span.end_ns > model_.begin_ns) {
@@ -290,8 +300,12 @@ ExportModel ModelBuilder::finish() {
                                " left out: freed until " + utc_text(model_.epoch_ns(model_.begin_ns)) +
                                " (--max-allocations raises the limit)");
     }
-    add_failures();
-    add_marks();
+    add_failures(recorded);
+    if (recorded) {
+        model_.marks = std::move(recorded->marks);
+    } else {
+        add_kept_marks();
+    }
     sort_devices();
     return std::move(model_);
 }

@@ -41,6 +41,7 @@ public:
     }
 
     const census::Process& process() const { return process_; }
+    uint32_t number() const { return number_; }  // of the process in the model
 
 private:
     friend class ModelBuilder;
@@ -59,6 +60,13 @@ private:
     std::array<std::optional<uint32_t>, 256> sets_;
 };
 
+// Of a recording: what its processes, which keep only some of them, had in its time.
+struct RecordedMoments {
+    std::vector<ExportedMark> marks;
+    uint64_t first_ns = 0;  // of the recording
+    uint64_t failures = 0;
+};
+
 class ModelBuilder {
 public:
     // Beyond `most` allocations that are freed, the export begins later: the oldest are left out.
@@ -69,8 +77,9 @@ public:
     // The tracker lives as long as this.
     SpanTracker& add(const census::Process& process);
     ExportModel& model() { return model_; }
-    // Moves all allocations into the model, and adds failures and marks of all processes.
-    ExportModel finish();
+    // Moves all allocations into the model, and adds failures and marks of all processes. Without a recording the marks are those
+    // that the processes keep.
+    ExportModel finish(std::optional<RecordedMoments> recorded = std::nullopt);
 
 private:
     friend class SpanTracker;
@@ -78,8 +87,8 @@ private:
     uint32_t add_name(const std::string& name);
     uint32_t device_with(uint32_t id, const ttmem_device_info& info);
     void keep(const AllocationSpan& span);
-    void add_failures();
-    void add_marks();
+    void add_failures(const std::optional<RecordedMoments>& recorded);
+    void add_kept_marks();
     void sort_devices();
 
     std::shared_ptr<census::DeviceIds> ids_;

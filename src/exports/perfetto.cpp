@@ -26,8 +26,6 @@ namespace {
 using census::Kind;
 using protozero::pbf_writer;
 
-// More slices make the viewer slow.
-
 namespace packet {
 constexpr protozero::pbf_tag_type kTimestamp = 8, kSequenceId = 10, kTrackEvent = 11, kInternedData = 12,
                                   kSequenceFlags = 13, kTrackDescriptor = 60, kFirstOnSequence = 87;
@@ -272,12 +270,14 @@ public:
             const uint64_t track = trace_.add_track({.name = "marks", .parent = groups_[mark.process]});
             trace_.instant(track, mark.time_ns, mark.name, "");
         }
-        if (left_out == 0) {
-            return {};
+        Notes own;
+        if (left_out != 0) {
+            own.push_back(base::format_count(left_out, "allocation has", "allocations have") +
+                          " no slice: those with the most bytes and time have one (" +
+                          std::to_string(most_slices_) + "); the counters have all of them");
         }
-        return {base::format_count(left_out, "allocation has", "allocations have") +
-                " no slice: those with the most bytes and time have one (" + std::to_string(most_slices_) +
-                "); the counters have all of them"};
+        write_notes(own);
+        return own;
     }
 
 private:
@@ -314,6 +314,19 @@ private:
                                                          .is_counter = true,
                                                          .share_key = name});
                 processes_[{process, static_cast<Kind>(kind)}] = {track, 0, 0};
+            }
+        }
+    }
+
+    // What is left out, where the trace begins.
+    void write_notes(const Notes& own) {
+        if (model_.notes.empty() && own.empty()) {
+            return;
+        }
+        const uint64_t track = trace_.add_track({.name = "notes", .description = "host " + model_.host});
+        for (const Notes* notes : {&model_.notes, &own}) {
+            for (const std::string& note : *notes) {
+                trace_.instant(track, model_.begin_ns, note, "");
             }
         }
     }

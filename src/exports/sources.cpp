@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "exports/sources.hpp"
 
+#include <algorithm>
 #include <map>
+#include <string>
 #include <utility>
 
 #include "base/text.hpp"
 #include "base/time.hpp"
 #include "census/device_admission.hpp"
 #include "exports/model_builder.hpp"
+#include "recording/failures.hpp"
+#include "recording/marks.hpp"
 #include "recording/moment.hpp"
 #include "recording/replay.hpp"
 
@@ -17,6 +21,16 @@ namespace {
 
 using recording::Replay;
 using segment::EventType;
+
+// "2 processes of other users are left out: ...".
+void add_note(ExportModel& model, uint64_t processes, const std::string& which, const std::string& why) {
+    if (processes != 0) {
+        model.notes.push_back(
+            std::to_string(processes) +
+            (processes == 1 ? " process " + which + " is" : " processes " + which + " are") +
+            " left out: " + why);
+    }
+}
 
 // Follows the replay of one process.
 struct ReplayedProcess {
@@ -59,10 +73,31 @@ public:
                                    "events of the recording were") +
                 " lost: nearby allocations may be missing, or begin or end at the wrong time");
         }
-        return builder_.finish();
+        uint64_t with_totals = 0;
+        for (const recording::RecordedProcess& process : recording_->processes()) {
+            with_totals += process.facts.has_only_totals && process.first_ns <= until_ns_ ? 1u : 0u;
+        }
+        add_note(builder_.model(), with_totals, "of other users", "the recording has only their totals");
+        return builder_.finish(find_moments());
     }
 
 private:
+    RecordedMoments find_moments() {
+        RecordedMoments moments;
+        moments.first_ns = recording_->first_ns();
+        for (recording::RecordedMark& mark : recording::find_marks(*recording_)) {
+            const auto followed = followed_.find(mark.process);
+            if (mark.time_ns <= until_ns_ && followed != followed_.end()) {
+                moments.marks.push_back(
+                    {mark.time_ns, followed->second.tracker->number(), std::move(mark.name)});
+            }
+        }
+        for (const recording::RecordedFailure& failure : recording::find_failures(*recording_)) {
+            moments.failures += failure.time_ns <= until_ns_ ? 1u : 0u;
+        }
+        return moments;
+    }
+
     static std::shared_ptr<const census::Driver> driver_of(const recording::Recording& recording) {
         if (!recording.host().has_driver) {
             return nullptr;
@@ -151,6 +186,26 @@ private:
     std::map<uint32_t, ReplayedProcess> followed_;  // by number
 };
 
+// What the host has beside ledgers that can be read.
+void note_omissions(const census::Census& census, ExportModel& model) {
+    for (const census::Omission& omission : census.omissions) {
+        const std::string whose = omission.pid == 0 ? "" : "process " + std::to_string(omission.pid) + "'s ";
+        model.notes.push_back(whose + text_of(omission.inexactness()));
+    }
+    add_note(model, census.totals_only.size(), "of a tt-metal that reports to shared memory",
+             "only their totals are known");
+    uint64_t silent = 0;
+    for (const census::Holder& holder :
+         census.driver ? census.driver->holders : std::vector<census::Holder>()) {
+        const auto is_it = [&](const auto& one) { return one.identity.is_same_process(holder.identity); };
+        silent += std::none_of(census.processes.begin(), census.processes.end(), is_it) &&
+                          std::none_of(census.totals_only.begin(), census.totals_only.end(), is_it)
+                      ? 1u
+                      : 0u;
+    }
+    add_note(model, silent, "with an open device", "they report nothing that this user may read");
+}
+
 }  // namespace
 
 base::Expected<ExportModel> read_recording(const std::string& path, const std::optional<std::string>& at,
@@ -174,6 +229,7 @@ ExportModel read_host(const census::Census& census, const std::string& host) {
     for (const census::Process& process : census.processes) {
         builder.add(process).reconcile(*process.ledger, model.end_ns);
     }
+    note_omissions(census, model);
     return builder.finish();
 }
 

@@ -169,22 +169,6 @@ base::Expected<uint64_t> find_mark(const Recording& recording, const std::string
 
 }  // namespace
 
-std::string after_beginning(const Recording& recording, uint64_t time_ns) {
-    std::array<char, 32> text{};
-    std::snprintf(text.data(), text.size(), "+%.3fs",
-                  static_cast<double>(time_ns - recording.first_ns()) / 1e9);
-    return text.data();
-}
-
-std::string clock_text(uint64_t epoch_ns) {
-    const auto seconds = static_cast<time_t>(epoch_ns / base::kNsPerSecond);
-    tm date{};
-    localtime_r(&seconds, &date);
-    std::array<char, 32> text{};
-    strftime(text.data(), text.size(), "%Y-%m-%d %H:%M:%S", &date);
-    return text.data();
-}
-
 base::Expected<OpenedMoment> open_moment(const std::string& path, const std::optional<std::string>& text) {
     auto newest = Recording::open(path);
     if (!newest) {
@@ -218,6 +202,22 @@ base::Expected<OpenedMoment> open_moment(const std::string& path, const std::opt
         }
     }
     return tl::unexpected(std::move(outside));
+}
+
+std::string after_beginning(const Recording& recording, uint64_t time_ns) {
+    std::array<char, 32> text{};
+    std::snprintf(text.data(), text.size(), "+%.3fs",
+                  static_cast<double>(time_ns - recording.first_ns()) / 1e9);
+    return text.data();
+}
+
+std::string clock_text(uint64_t epoch_ns) {
+    const auto seconds = static_cast<time_t>(epoch_ns / base::kNsPerSecond);
+    tm date{};
+    localtime_r(&seconds, &date);
+    std::array<char, 32> text{};
+    strftime(text.data(), text.size(), "%Y-%m-%d %H:%M:%S", &date);
+    return text.data();
 }
 
 base::Expected<uint64_t> find_moment(const std::shared_ptr<const Recording>& recording,

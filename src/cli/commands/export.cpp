@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
 #include "access/direct_host.hpp"
 #include "cli/commands/commands.hpp"
 #include "cli/commands/export_html.hpp"
@@ -24,10 +26,19 @@ base::Expected<exports::ExportModel> read_model(const ExportOptions& options) {
         return exports::read_recording(*options.recording, options.at, options.most());
     }
     const access::DirectHost host;
-    for (const std::string& notice : host.notices()) {
-        print_error(notice);
+    exports::ExportModel model = exports::read_host(host.census(), host.origin().host);
+    // The daemon alone knows those that report to it by its socket.
+    if (const auto status = access::ask<view::Status>({.scan = false}, access::ReadMode::daemon_first)) {
+        const auto& processes = status->view.figures.processes;
+        const auto clients = std::count_if(processes.begin(), processes.end(), [](const auto& process) {
+            return process.source == census::ProcessSource::classic;
+        });
+        if (clients != 0) {
+            model.notes.push_back(view::format_count(static_cast<uint64_t>(clients), "client", "clients") +
+                                  " of the classic protocol left out: only the daemon knows them");
+        }
     }
-    return exports::read_host(host.census(), host.origin().host);
+    return model;
 }
 
 int run_export(const ExportOptions& options) {
