@@ -16,6 +16,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -23,6 +24,8 @@
 #include "exports/database.hpp"
 #include "exports/formats.hpp"
 #include "exports/visualizer_schema.hpp"
+#include "view/text/screens.hpp"
+#include "view/text/spans.hpp"
 
 namespace ttmem::exports {
 
@@ -201,6 +204,19 @@ private:
         programs_;  // by process and owner
 };
 
+// The buffers of one kind and name, each counted once: all devices of its set hold the same.
+struct NamedBuffers {
+    uint64_t buffers = 0;
+    uint64_t per_bank = 0;
+
+    void add(const AllocationSpan& span, const ExportModel& model) {
+        const std::vector<uint32_t>& devices = model.sets[span.set].devices;
+        ++buffers;
+        per_bank += devices.empty() ? 0 : model.per_bank(span, devices.front());
+    }
+};
+using BuffersByName = std::map<std::pair<Kind, uint32_t>, NamedBuffers>;  // kind, name
+
 class ReportWriter {
 public:
     ReportWriter(const ExportModel& model, Database& to, const ReportLimits& limits)
@@ -208,6 +224,7 @@ public:
 
     Notes write() {
         to_.run(kVisualizerSchema);
+        to_.insert("source_files", {kNamesFile, "ttmem: names of live buffers", ""});
         write_devices();
         const std::vector<SpanChange> changes = changes_of(model_);
         size_t moments_left_out = 0;
@@ -225,11 +242,14 @@ public:
             }
             write_moment(i + 1, moments[i], live);
         }
-        write_metadata();
-        return notes(moments_left_out);
+        const Notes own = notes(moments_left_out);
+        write_metadata(own);
+        return own;
     }
 
 private:
+    static constexpr uint64_t kNamesFile = 1;  // a text of the moment, from no source file
+
     void write_devices() {
         for (uint64_t i = 0; i < model_.devices.size(); ++i) {
             const ExportedDevice& device = model_.devices[i];
@@ -252,6 +272,7 @@ private:
         to_.insert("operation_arguments",
                    {operation, "live allocations", std::to_string(live.size()), uint64_t{0}});
         GraphWriter graph(model_, moment.name);
+        BuffersByName held;
         for (const uint32_t index : live) {
             const AllocationSpan& span = model_.spans[index];
             if (span.kind == Kind::cb) {
@@ -261,6 +282,7 @@ private:
             if (!type || !span.adds_bytes()) {
                 continue;
             }
+            held[{span.kind, span.name}].add(span, model_);
             for (const uint32_t device : model_.sets[span.set].devices) {
                 if (rows_ == limits_.buffer_rows) {
                     ++rows_left_out_;
@@ -272,19 +294,65 @@ private:
             }
         }
         to_.insert("captured_graph", {operation, graph.finish(), uint64_t{0}});
+        to_.insert("stack_traces", {operation, names_of(held), kNamesFile, uint64_t{0}});
         if (moment.failure != nullptr) {
             to_.insert("errors", {operation, moment.name, std::string(name_of(moment.failure->figures.type)),
-                                  moment.failure->text(), moment.failure->figures.name, time, uint64_t{0}});
+                                  why(*moment.failure), moment.failure->figures.name, time, uint64_t{0}});
         }
     }
 
-    void write_metadata() {
+    // What 'ttmem why' shows at the moment of the failure.
+    std::string why(const ExportedFailure& failure) const {
+        constexpr size_t kTextWidth = 200;  // for all columns
+        view::WhyView view;
+        view.failures.origin = {
+            model_.host, model_.epoch_ns(failure.time_ns),
+            model_.source == "recording" ? view::OriginSource::recording : view::OriginSource::direct};
+        view.failures.processes = view.failures.total = 1;
+        view.failures.failures.push_back(failure.figures);
+        view.failures.failures.front().age_ns = 0;
+        return view::render_plain(view::why_text(view, {.width = kTextWidth}));
+    }
+
+    // "dram 24576 bytes per bank in 2 buffers: model/layer.0", those with the most bytes of each kind first. A report knows no names of
+    // buffers; this text stands beside them.
+    std::string names_of(const BuffersByName& held) const {
+        constexpr size_t kMostNames = 100;
+        std::vector<std::pair<BuffersByName::key_type, NamedBuffers>> rows(held.begin(), held.end());
+        std::stable_sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) {
+            return std::tuple(a.first.first, b.second.per_bank) <
+                   std::tuple(b.first.first, a.second.per_bank);
+        });
+        std::string text;
+        for (size_t i = 0; i < std::min(rows.size(), kMostNames); ++i) {
+            const auto& [key, sum] = rows[i];
+            const std::string& name = model_.names[key.second];
+            text += std::string(name_of(key.first)) + " " + std::to_string(sum.per_bank) +
+                    " bytes per bank in " + std::to_string(sum.buffers) +
+                    (sum.buffers == 1 ? " buffer: " : " buffers: ") + (name.empty() ? "(no name)" : name) +
+                    "\n";
+        }
+        if (rows.size() > kMostNames) {
+            text += "... and " + std::to_string(rows.size() - kMostNames) + " more names\n";
+        }
+        return text;
+    }
+
+    void write_metadata(const Notes& own) {
         to_.insert("report_metadata", {"schema_version", kVisualizerVersion});
         to_.insert("report_metadata",
                    {"capture_timestamp_ns", std::to_string(model_.epoch_ns(model_.begin_ns))});
         to_.insert("report_metadata", {"total_duration_ns", std::to_string(model_.end_ns - model_.begin_ns)});
         to_.insert("report_metadata", {"rank", "0"});
         to_.insert("report_metadata", {"world_size", "1"});
+        to_.insert("report_metadata", {"ttmem most moments", std::to_string(limits_.moments)});
+        to_.insert("report_metadata", {"ttmem most rows of buffers", std::to_string(limits_.buffer_rows)});
+        uint64_t number = 0;
+        for (const Notes* notes : {&model_.notes, &own}) {
+            for (const std::string& note : *notes) {
+                to_.insert("report_metadata", {"ttmem note " + std::to_string(++number), note});
+            }
+        }
     }
 
     Notes notes(size_t moments_left_out) const {

@@ -3,6 +3,7 @@
 """'ttmem export': each format says what a process did, to the byte, in a reader of that format."""
 
 import csv
+import io
 import json
 import os
 import pickle
@@ -14,12 +15,14 @@ import tempfile
 
 from harness.programs import SIMULATOR, TTMEM
 from harness.test_case import TestCase, main
+from harness.users import OTHER_STRANGER, STRANGER, as_user, needs_other_users
 from harness.waiting import TIMEOUT
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "recording"))
 from protocol_buffers import decode  # noqa: E402
 from recorder_process import RecorderProcess  # noqa: E402
 
+INSTANT = 3
 PPROF = "/usr/lib/go-1.19/pkg/tool/linux_amd64/pprof"
 
 # Two devices in one set. Addresses and sizes are exact: 12 banks of DRAM, 56 of L1.
@@ -58,9 +61,20 @@ VISUALIZER_TABLES = {
     "captured_graph": "operation_id captured_graph",
     "errors": "operation_id operation_name error_type error_message stack_trace timestamp",
     "stack_traces": "operation_id stack_trace source_file_id",
+    "device_tensors": "tensor_id device_id address",
+    "buffer_chunks": "operation_id device_id address bank_id core_x core_y chunk_address chunk_size page_size num_pages buffer_type",
+    "nodes": "operation_id unique_id node_operation_id name",
+    "edges": "operation_id source_unique_id sink_unique_id source_output_index sink_input_index key",
+    "tensor_lifetime": "tensor_id producer_operation_id last_use_operation_id deallocate_operation_id producer_source_file "
+                       "producer_source_line last_use_source_file last_use_source_line",
+    "tensor_consumers": "tensor_id operation_id input_index",
+    "tensor_producers": "tensor_id operation_id output_index",
+    "local_tensor_comparison_records": "tensor_id golden_tensor_id matches desired_pcc actual_pcc",
+    "global_tensor_comparison_records": "tensor_id golden_tensor_id matches desired_pcc actual_pcc",
     "input_tensors": "operation_id input_index tensor_id",
     "output_tensors": "operation_id output_index tensor_id",
 }
+VISUALIZER_TABLES_WITHOUT_RANK = {"report_metadata": "key value", "source_files": "id path contents"}
 
 
 class Formats(TestCase):
@@ -206,6 +220,87 @@ class Formats(TestCase):
                 depth[track] = depth.get(track, 0) + (1 if event["type"] == [1] else -1)
                 self.assertIn(depth[track], (0, 1))
 
+    def test_failures_and_marks_are_instants_of_their_process_in_a_trace(self):
+        path = self.path("instants.ttmem")
+        process = self.tracked_process(BEFORE)
+        recorder = RecorderProcess(self, path)
+        recorder.wait_for(process.pid)
+        process.run("""import struct
+library.ttmem_mark(b"=warm")
+library.ttmem_allocation_failed(struct.pack("<IIQQQQ", mesh, DRAM, 4096, 4096, 64, 32))""")
+        recorder.wait_for_rounds()
+        self.assertEqual(recorder.stop()[0], 0)
+        events = self.json_of("history", "--recording", path)["moments"]
+        first = self.json_of("events", "--limit", "0", "--recording", path)
+        self.assertEqual(first["source"], "recording")
+        packets, tracks = self.trace(self.export("perfetto", "instants", "--recording", path))
+        instants = [packet for packet in packets if packet["track_event"][0]["type"] == [INSTANT]]
+        found = {}
+        for packet in instants:
+            event = packet["track_event"][0]
+            track = tracks[event["track_uuid"][0]]
+            owner = tracks[track["parent_uuid"][0]]["process"][0]
+            self.assertEqual(owner["pid"], [process.pid])
+            found[track["name"][0]] = (event["name"], event.get("debug_annotations", []), packet["timestamp"][0])
+        self.assertEqual(set(found), {"failures", "marks"})
+        self.assertEqual(found["marks"][:2], (["=warm"], []))
+        name, annotations, _ = found["failures"]
+        self.assertEqual(name, ["out_of_memory"])
+        self.assertRegex(annotations[0]["string_value"][0], "^out of memory: dram, 4096 bytes requested")
+        # Times of the history are since the epoch, those of a trace are not: what is between them is the same.
+        [mark, failure] = [one["time_ns"] for one in events]
+        self.assertAlmostEqual(found["failures"][2] - found["marks"][2], failure - mark, delta=10_000)
+        # As a table for a spreadsheet.
+        rows = list(csv.DictReader(self.output_of("export", "--format", "csv", "-o", "-", "--recording", path).splitlines()))
+        [failure, mark] = sorted((row for row in rows if row["row"] != "allocation"), key=lambda row: row["row"])
+        self.assertEqual((mark["row"], mark["pid"], mark["name"]), ("mark", str(process.pid), "'=warm"))
+        self.assertEqual((failure["row"], failure["pid"], failure["kind"], failure["requested"]),
+                         ("failure", str(process.pid), "dram", "4096"))
+        self.assertRegex(failure["text"], "^out of memory: dram, 4096 bytes requested")
+        self.assertLessEqual(mark["time"], failure["time"])
+
+    def test_no_text_of_a_table_is_a_formula(self):
+        """A spreadsheet computes what begins with one of these."""
+        process = self.tracked_process(BEFORE)
+        process.run("""import struct
+library.ttmem_scope_pop()
+for i, first in enumerate((b"=", b"+", b"-", b"@", b"\\t", b"\\r")):
+    library.ttmem_scope_push(first + b"1")
+    library.ttmem_allocate(mesh, DRAM, 999000000 + 1024 * i, 64, 768, 1)
+    library.ttmem_mark(first + b"2")
+    library.ttmem_scope_pop()""")
+        text = self.output_of("export", "--format", "csv", "-o", "-")
+        rows = list(csv.DictReader(io.StringIO(text, newline="")))
+        for row in rows:
+            for column, value in row.items():
+                self.assertNotIn(value[:1], ("=", "+", "-", "@", "\t", "\r"), (column, row))
+        names = {row["name"] for row in rows}
+        self.assertLessEqual({"'" + first + number for first in "=+-@" for number in "12"}, names)
+
+    def test_all_marks_and_failures_of_a_recording_are_exported(self):
+        """A process keeps a few of its marks; a recording has all that were read before they were overwritten."""
+        path = self.path("many.ttmem")
+        process = self.tracked_process(BEFORE)
+        process.run('library.ttmem_mark(b"before")')
+        recorder = RecorderProcess(self, path)
+        recorder.wait_for(process.pid)
+        for begin in range(0, 200, 20):
+            process.run(f"for i in range({begin}, {begin + 20}): library.ttmem_mark(b'mark %d' % i)")
+            recorder.wait_for_rounds()
+        self.assertEqual(recorder.stop()[0], 0)
+
+        def marks(*source: str) -> list:
+            return [json.loads(line)["name"] for line in self.output_of("export", "--format", "jsonl", "-o", "-", *source).splitlines()
+                    if json.loads(line)["type"] == "mark"]
+
+        wanted = [f"mark {number}" for number in range(200)]
+        self.assertEqual(marks("--recording", path), wanted)
+        self.assertEqual(marks("--recording", path, "--at", "mark:mark 99"), wanted[:100])
+        done = self.ttmem("export", "--format", "jsonl", "-o", self.path("host.jsonl"))
+        kept = [one["name"] for one in map(json.loads, self.read(self.path("host.jsonl")).splitlines()) if one["type"] == "mark"]
+        self.assertEqual((kept[0], kept[-1]), ("before", "mark 199"))
+        self.assertIn(f"{201 - len(kept)} marks are left out: a process keeps the first and the last", done.stderr)
+
     def test_failures_are_in_every_format(self):
         recording = self.path("oom.ttmem")
         done = self.ttmem("record", "-o", recording, "--from-start", "--", SIMULATOR, "oom-dram")
@@ -225,7 +320,8 @@ class Formats(TestCase):
         self.assertGreater(len(errors), 0)
         for (kind, message, name), failure in zip(errors, failures):
             self.assertEqual((kind, name), ("out_of_memory", "failure: out_of_memory"))
-            self.assertIn(f"{failure['requested']} bytes requested, {failure['verdict']}", message)
+            self.assertIn("SHORT/BANK", message)  # as 'ttmem why' shows it
+            self.assertRegex(message, rf"\n1 .* {failure['pid']} .*{failure['verdict']}")
 
     def test_marks_are_in_every_format_with_a_place_for_them(self):
         path = self.path("marks.ttmem")
@@ -344,6 +440,11 @@ class Formats(TestCase):
             found = [name for _, name, *_ in rows(f"PRAGMA table_info({table})")]
             self.assertEqual(found, [*columns.split(), "rank"], table)
             rows(f"SELECT {', '.join(columns.split())} FROM {table} WHERE rank = 0")
+        for table, columns in VISUALIZER_TABLES_WITHOUT_RANK.items():
+            self.assertEqual([name for _, name, *_ in rows(f"PRAGMA table_info({table})")], columns.split(), table)
+        self.assertEqual({name for name, in rows("SELECT name FROM sqlite_master WHERE type = 'table'")},
+                         {*VISUALIZER_TABLES, *VISUALIZER_TABLES_WITHOUT_RANK})
+        self.assertIn(("idx_stack_traces_source_file_id",), rows("SELECT name FROM sqlite_master WHERE type = 'index'"))
         self.assertEqual([number for number, in rows("SELECT device_id FROM devices ORDER BY device_id")], [0, 1])
         self.assertEqual(rows("SELECT count(*) FROM operations WHERE rank <> 0 OR duration < 0 OR name = ''"), [(0,)])
         # Each buffer is of an operation and of a device that exist, and two of one operation have not the same place.
@@ -363,8 +464,70 @@ class Formats(TestCase):
             for node in json.loads(graph):
                 self.assertTrue(all(isinstance(value, str) for value in node["params"].values()), node)
                 self.assertTrue({"id", "node_type", "params", "connections", "stacking_level"} <= set(node), node)
-        keys = {key for key, in rows("SELECT key FROM report_metadata")}
-        self.assertLessEqual({"schema_version", "capture_timestamp_ns"}, keys)
+        metadata = dict(rows("SELECT key, value FROM report_metadata"))
+        self.assertLessEqual({"schema_version", "capture_timestamp_ns"}, set(metadata))
+        self.assertEqual((metadata["ttmem most moments"], metadata["ttmem most rows of buffers"]), ("2000", "5000000"))
+        self.assertFalse([key for key in metadata if "note" in key])
+        # The names of live buffers stand beside each operation.
+        [[text]] = rows("""SELECT stack_trace FROM stack_traces JOIN operations USING (operation_id)
+                           JOIN source_files ON source_files.id = source_file_id WHERE operations.name = 'end'""")
+        self.assertEqual(text, 'dram 2048 bytes per bank in 1 buffer: model/step, "one"\n'
+                               "dram 1024 bytes per bank in 1 buffer: model/=1+1\n"
+                               'l1 100 bytes per bank in 1 buffer: model/step, "one"\n')
+        self.assertEqual(rows("SELECT count(*) FROM stack_traces"), rows("SELECT count(*) FROM operations"))
+
+    def test_what_is_left_out_is_in_the_report(self):
+        recording = self.record()
+        folder = self.path("report")
+        done = self.ttmem("export", "--format", "ttnn-visualizer", "-o", folder, "--recording", recording, "--max-allocations", "1")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        database = sqlite3.connect(os.path.join(folder, "db.sqlite"))
+        self.addCleanup(database.close)
+        [[note]] = database.execute("SELECT value FROM report_metadata WHERE key LIKE 'ttmem note %'").fetchall()
+        self.assertRegex(note, r"\d allocations are left out: freed until ")
+        self.assertIn(note, done.stderr)
+        # A trace has it where it begins.
+        path = self.path("trace")
+        done = self.ttmem("export", "--format", "perfetto", "-o", path, "--recording", recording, "--max-allocations", "1")
+        packets, tracks = self.trace(path)
+        [shown] = [packet for packet in packets if packet["track_event"][0].get("name") == [note]]
+        self.assertEqual((shown["track_event"][0]["type"], tracks[shown["track_event"][0]["track_uuid"][0]]["name"]), ([INSTANT], ["notes"]))
+        self.assertEqual(shown["timestamp"], [min(packet["timestamp"][0] for packet in packets)])
+
+    def trace(self, path: str) -> tuple[list, dict]:
+        """The packets with events, and the descriptors of tracks by their number."""
+        packets = decode("trace.proto", "Trace", self.read(path))["packet"]
+        tracks = {track["uuid"][0]: track for packet in packets for track in packet.get("track_descriptor", [])}
+        return [packet for packet in packets if "track_event" in packet], tracks
+
+    @needs_other_users
+    def test_omitted_processes_of_the_host_are_reported(self):
+        process = self.tracked_process(BEFORE, uid=OTHER_STRANGER)
+        done = subprocess.run(as_user(STRANGER, TTMEM, "export", "--format", "jsonl", "-o", "-"), capture_output=True, text=True,
+                              timeout=TIMEOUT, env=self.environment())
+        self.assertEqual(done.returncode, 0, done.stderr)
+        lines = [json.loads(line) for line in done.stdout.splitlines()]
+        self.assertEqual([line["type"] for line in lines], ["export"])
+        [note] = [note for note in lines[0]["notes"] if "process" in note]
+        self.assertIn(note, done.stderr)
+        self.assertIsNone(process.code)
+
+    @needs_other_users
+    def test_processes_with_recorded_totals_alone_are_reported(self):
+        """A daemon gives a user the totals of other users."""
+        self.daemon()
+        process = self.tracked_process(BEFORE, uid=OTHER_STRANGER)
+        self.tracked_process(BEFORE, uid=STRANGER)
+        os.chmod(self.folder, 0o777)
+        path = self.path("others.ttmem")
+        done = subprocess.run(as_user(STRANGER, TTMEM, "record", "-o", path, "--seconds", "1"), capture_output=True, text=True,
+                              timeout=TIMEOUT, env=self.environment())
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn(process.pid, [one["pid"] for one in self.json_of("ps", "--recording", path)["processes"]])
+        done = self.ttmem("export", "--format", "jsonl", "-o", "-", "--recording", path)
+        note = "1 process of other users is left out: the recording has only their totals"
+        self.assertIn(note, done.stderr)
+        self.assertIn(note, json.loads(done.stdout.splitlines()[0])["notes"])
 
     def test_a_long_pickle_is_whole(self):
         self.process = self.tracked_process(BEFORE + "many = [library.ttmem_allocate(mesh, DRAM, 2000000 + 64 * i, 64, 768, i)"
