@@ -22,13 +22,11 @@ namespace {
 using recording::Replay;
 using segment::EventType;
 
-// "2 processes of other users are left out: ...".
-void add_note(ExportModel& model, uint64_t processes, const std::string& which, const std::string& why) {
+// "1 process of another user is left out: ...".
+void add_note(ExportModel& model, uint64_t processes, const std::string& one, const std::string& several) {
     if (processes != 0) {
-        model.notes.push_back(
-            std::to_string(processes) +
-            (processes == 1 ? " process " + which + " is" : " processes " + which + " are") +
-            " left out: " + why);
+        model.notes.push_back(processes == 1 ? "1 process " + one
+                                             : std::to_string(processes) + " processes " + several);
     }
 }
 
@@ -77,7 +75,9 @@ public:
         for (const recording::RecordedProcess& process : recording_->processes()) {
             with_totals += process.facts.has_only_totals && process.first_ns <= until_ns_ ? 1u : 0u;
         }
-        add_note(builder_.model(), with_totals, "of other users", "the recording has only their totals");
+        add_note(builder_.model(), with_totals,
+                 "of another user is left out: the recording has only its totals",
+                 "of other users are left out: the recording has only their totals");
         return builder_.finish(find_moments());
     }
 
@@ -192,8 +192,9 @@ void note_omissions(const census::Census& census, ExportModel& model) {
         const std::string whose = omission.pid == 0 ? "" : "process " + std::to_string(omission.pid) + "'s ";
         model.notes.push_back(whose + text_of(omission.inexactness()));
     }
-    add_note(model, census.totals_only.size(), "of a tt-metal that reports to shared memory",
-             "only their totals are known");
+    add_note(model, census.totals_only.size(),
+             "of a tt-metal that reports to shared memory is left out: only its totals are known",
+             "of a tt-metal that reports to shared memory are left out: only their totals are known");
     uint64_t silent = 0;
     for (const census::Holder& holder :
          census.driver ? census.driver->holders : std::vector<census::Holder>()) {
@@ -203,7 +204,8 @@ void note_omissions(const census::Census& census, ExportModel& model) {
                       ? 1u
                       : 0u;
     }
-    add_note(model, silent, "with an open device", "they report nothing that this user may read");
+    add_note(model, silent, "with an open device is left out: it reports nothing that this user may read",
+             "with an open device are left out: they report nothing that this user may read");
 }
 
 }  // namespace

@@ -525,7 +525,7 @@ for i, first in enumerate((b"=", b"+", b"-", b"@", b"\\t", b"\\r")):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn(process.pid, [one["pid"] for one in self.json_of("ps", "--recording", path)["processes"]])
         done = self.ttmem("export", "--format", "jsonl", "-o", "-", "--recording", path)
-        note = "1 process of other users is left out: the recording has only their totals"
+        note = "1 process of another user is left out: the recording has only its totals"
         self.assertIn(note, done.stderr)
         self.assertIn(note, json.loads(done.stdout.splitlines()[0])["notes"])
 

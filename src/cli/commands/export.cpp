@@ -35,7 +35,9 @@ base::Expected<exports::ExportModel> read_model(const ExportOptions& options) {
         });
         if (clients != 0) {
             model.notes.push_back(view::format_count(static_cast<uint64_t>(clients), "client", "clients") +
-                                  " of the classic protocol left out: only the daemon knows them");
+                                  " of the classic protocol " +
+                                  (clients == 1 ? "is left out: only the daemon knows it"
+                                                : "are left out: only the daemon knows them"));
         }
     }
     return model;
