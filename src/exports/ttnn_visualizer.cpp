@@ -401,13 +401,14 @@ base::Expected<Notes> write_ttnn_visualizer(const ExportModel& model, const std:
     umask(before);
     Notes notes = ReportWriter(model, database, limits).write();
     auto done = database.finish();
-    const json config = {{"report_name", "ttmem " + model.host}};
-    auto output = Output::create(folder + "/config.json", true);
-    if (done && output) {
-        output->append(config.dump(-1, ' ', false, json::error_handler_t::replace));
-        done = output->finish();
-    } else if (done) {
-        done = tl::unexpected(output.error());
+    if (done) {
+        // A name of its own until it is complete, which must not be left in the folder.
+        auto output = Output::create(folder + "/config.json", true);
+        const json config = {{"report_name", "ttmem " + model.host}};
+        if (output) {
+            output->append(config.dump(-1, ' ', false, json::error_handler_t::replace));
+        }
+        done = output ? output->finish() : tl::unexpected(std::move(output.error()));
     }
     if (done && rename(part.c_str(), (folder + "/db.sqlite").c_str()) != 0) {
         done = cannot_write(folder);
