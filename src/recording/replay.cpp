@@ -34,6 +34,27 @@ uint64_t time_of(const TableEntry& entry, uint64_t last_ns) {
     }
 }
 
+// A device may be opened again with other banks. It is noted together with the set that was opened on it, after it in the list, and
+// applies with that.
+uint64_t time_of_device(const std::vector<TableEntry>& entries, size_t device) {
+    uint64_t time = 0;
+    bool has_sets = false;
+    for (size_t i = device + 1; i < entries.size(); ++i) {
+        if (entries[i].table != TableId::sets && (entries[i].table != TableId::devices || has_sets)) {
+            break;
+        }
+        if (entries[i].table == TableId::sets) {
+            has_sets = true;
+            segment::DeviceSet set;
+            words_from_bytes(entries[i].bytes, &set, sizeof set);
+            const bool is_member =
+                entries[device].index < 64 && (set.members >> entries[device].index & 1) != 0;
+            time = is_member ? std::max(time, set.opened_ticks) : time;
+        }
+    }
+    return time;
+}
+
 // A set that was opened and closed within a block is first open, then closed.
 std::optional<TableEntry> open_version_of(const TableEntry& entry) {
     segment::DeviceSet set;
@@ -147,8 +168,11 @@ bool ProcessReplay::load_events(const BlockPlace& place) {
     ByteReader from(payload_);
     tables_.clear();
     next_table_ = 0;
-    for (TableEntry& entry : read_tables(from)) {
-        const uint64_t time = time_of(entry, place.header().last_ns);
+    std::vector<TableEntry> entries = read_tables(from);
+    for (size_t i = 0; i < entries.size(); ++i) {
+        TableEntry& entry = entries[i];
+        const uint64_t time = entry.table == TableId::devices ? time_of_device(entries, i)
+                                                              : time_of(entry, place.header().last_ns);
         if (auto open = open_version_of(entry)) {
             tables_.emplace_back(time_of(*open, 0), std::move(*open));
         }
@@ -257,7 +281,8 @@ void ProcessReplay::apply_announced() {
         const TableEntry& entry = tables_[i].second;
         const bool is_of_failure = entry.table == TableId::failures || entry.table == TableId::cards;
         const bool is_of_set = entry.table == TableId::sets && entry.index == event_.allocation.set;
-        if (event_.type == segment::EventType::failure ? is_of_failure : is_of_set) {
+        const bool is_of_open = is_of_set || entry.table == TableId::devices;
+        if (event_.type == segment::EventType::failure ? is_of_failure : is_of_open) {
             image_->apply(entry);
             if (is_of_set) {
                 return;  // what follows is its closing
