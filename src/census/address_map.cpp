@@ -148,38 +148,44 @@ MapBlock free_block(uint64_t from, uint64_t to) {
            }) == blocks.end();
 }
 
-// Lays out the ranges with the free blocks between them. `has_gaps`: they lie in the bank, one after the other, and none
-// is missing.
-void lay_out(AddressMap& map, const Ranges& by_address, bool has_gaps, const SelectedLedger& ledger,
-             uint64_t limit) {
-    const size_t shown = std::min<size_t>(limit, by_address.size());
-    map.left_out += by_address.size() - shown;
+// Lays out the ranges with the free blocks between them, as far as they are in the window. Returns the number of ranges that are
+// shown. `has_gaps`: they lie in the bank, one after the other, and none is missing.
+uint64_t lay_out(AddressMap& map, const Ranges& by_address, bool has_gaps, const SelectedLedger& ledger,
+                 const AddressWindow& window, uint64_t limit) {
+    uint64_t shown = 0;
     uint64_t free_from = map.bank.base;
     uint64_t free = 0;
     uint64_t largest = 0;
-    const auto add_gap = [&](uint64_t to, bool is_shown) {
+    const auto add_gap = [&](uint64_t to) {
         if (!has_gaps || to <= free_from) {
             return;
         }
         free += to - free_from;
-        largest = std::max(largest, to - free_from);
-        if (is_shown) {
+        if (to - free_from > largest) {
+            largest = to - free_from;
+            map.largest_free_address = free_from;
+        }
+        if (map.left_out == 0 && window.overlaps(free_from, to)) {
             map.blocks.push_back(free_block(free_from, to));
         }
     };
-    for (size_t i = 0; i < by_address.size(); ++i) {
-        add_gap(by_address[i].address, i < shown);
-        if (i < shown) {
-            map.blocks.push_back(describe(by_address[i], ledger));
+    for (const TakenRange& range : by_address) {
+        const bool is_in_window = window.overlaps(range.address, range.end());
+        map.left_out += is_in_window && shown == limit ? 1 : 0;
+        add_gap(range.address);
+        if (is_in_window && shown < limit) {
+            map.blocks.push_back(describe(range, ledger));
+            ++shown;
         }
-        free_from = by_address[i].end();
+        free_from = range.end();
     }
-    add_gap(saturating_add(map.bank.base, map.bank.size), map.left_out == 0);
+    add_gap(saturating_add(map.bank.base, map.bank.size));
     if (has_gaps) {
         assert(free <= map.bank.size && are_adjacent(map.blocks));
         map.free = free;
         map.largest_free = largest;
     }
+    return shown;
 }
 
 // Whether the maps are of circular buffers, program by program.
@@ -282,9 +288,10 @@ private:
 
     // Lays out a map, and takes its blocks from the room of the answer.
     void finish(AddressMap& map, const Ranges& by_address, bool has_gaps, uint64_t limit) {
-        lay_out(map, by_address, has_gaps, ledger_, std::min(limit, room_));
+        const uint64_t shown =
+            lay_out(map, by_address, has_gaps, ledger_, query_.window, std::min(limit, room_));
         if (query_.limit != 0) {
-            room_ -= std::min({room_, uint64_t{by_address.size()}, limit});
+            room_ -= shown;
         }
     }
 

@@ -80,11 +80,23 @@ struct AddressMap {
     uint64_t used = 0;            // bytes per bank, without what circular buffers occupy in a map of L1
     std::optional<uint64_t> free;
     std::optional<uint64_t> largest_free;
-    std::vector<MapBlock> blocks;  // by address
-    // Live blocks beyond the limit. The free blocks between them are left out too.
+    std::optional<uint64_t> largest_free_address;  // of the lowest of that size; absent: nothing is free
+    std::vector<MapBlock> blocks;                  // by address
+    // Live blocks of the window beyond the limit. The free blocks between them are left out too.
     uint64_t left_out = 0;
 
     bool operator==(const AddressMap&) const = default;
+};
+
+// The addresses that a map shows. Its figures are of the whole bank.
+struct AddressWindow {
+    std::optional<uint64_t> from;  // absent: the begin of the bank
+    std::optional<uint64_t> to;    // the first address behind it; absent: the end of the bank
+
+    bool overlaps(uint64_t begin, uint64_t end) const {
+        return (!from || end > *from) && (!to || begin < *to);
+    }
+    bool operator==(const AddressWindow&) const = default;
 };
 
 struct MapQuery {
@@ -94,6 +106,7 @@ struct MapQuery {
     KindSet kind = {};
     std::string core = {};  // "x,y": only L1, or circular buffers, of this core; empty: of the fullest
     uint64_t limit = 0;     // live blocks per pool, and programs; 0: all
+    AddressWindow window = {};
 
     bool operator==(const MapQuery&) const = default;
 };

@@ -152,6 +152,37 @@ TEST_F(AddressMaps, AreCutToALimitAndSayByHowMuch) {
     EXPECT_EQ(cut.largest_free, 600u) << "of all that is there";
 }
 
+TEST_F(AddressMaps, OfAWindowHaveItsBlocksAndTheFiguresOfTheBank) {
+    put(0x1000, 400, "low");
+    put(0x1000 + 300, 400, "middle");
+    put(0x1000 + 500, 400, "high");
+    const AddressMap whole = map({"0"});
+    MapQuery query{"0"};
+    query.limit = 1;
+    query.window = {0x1000 + 320, 0x1000 + 400};
+    const AddressMap inside = map(query);
+    ASSERT_THAT(inside.blocks, SizeIs(1));
+    EXPECT_EQ(inside.blocks[0].name, "middle");
+    EXPECT_EQ(inside.left_out, 0u);
+    EXPECT_EQ(inside.free, whole.free);
+    EXPECT_EQ(inside.largest_free, whole.largest_free);
+    EXPECT_EQ(inside.largest_free_address, whole.largest_free_address);
+    query.window = {0x1000 + 250, std::nullopt};
+    const AddressMap rest = map(query);
+    ASSERT_THAT(rest.blocks, SizeIs(2)) << "the gap and the block behind it";
+    EXPECT_TRUE(rest.blocks[0].is_free);
+    EXPECT_EQ(rest.blocks[1].name, "middle");
+    EXPECT_EQ(rest.left_out, 1u) << "of the window";
+}
+
+TEST_F(AddressMaps, SayWhereTheLargestGapBeginsAlsoBeyondTheLimit) {
+    put(0x1000, 400);
+    put(0x1000 + 200, 400);
+    MapQuery query{"0"};
+    query.limit = 1;
+    EXPECT_EQ(map(query).largest_free_address, 0x1000u + 300);
+}
+
 TEST_F(AddressMaps, OfSeveralDevicesFollowOneAnother) {
     put(0x1000, 400, "first");
     put_cb(0x100, 50, {0b001});

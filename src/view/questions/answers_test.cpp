@@ -455,6 +455,20 @@ TEST(Answers, AHistoryIsReadSeriesBySeriesWhileItIsWritten) {
     EXPECT_EQ(series[1].device, 2u);
 }
 
+TEST(Answers, AHistoryEndsAtTheTimeThatIsAskedFor) {
+    const auto host = std::make_shared<const HostWithHistory>();
+    const HistoryQuery query{.device = 1, .until = 5};
+    const auto view = History::answer(*host, query);
+    ASSERT_THAT(view->series, SizeIs(1));
+    EXPECT_THAT(view->series[0].samples, ElementsAre(history::Sample{5, 10}));
+    std::string text;
+    const auto next = History::pieces(host, query);
+    for (std::string piece = (*next)(); !piece.empty(); piece = (*next)()) {
+        text += piece;
+    }
+    EXPECT_EQ(text, to_json(*view));
+}
+
 TEST(Answers, EveryQuestionHasAnAddressAndOneOfItsSelector) {
     std::set<std::string> addresses;
     Questions::for_each([&]<class Question>() {

@@ -13,6 +13,7 @@ void fields(auto& io, Like<HistoryQuery> auto& query) {
     io("device", query.device, "only the devices with these ids");
     io("kind", query.kind, kKindsMeaning);
     io("since", query.since, "only what was from this time on, in ns since the epoch");
+    io("until", query.until, "only samples until this time, in ns since the epoch");
     io("step", query.step, "only the highest sample of each N seconds");
 }
 
@@ -79,6 +80,14 @@ struct JsonStyle<HistoryView> {
 
 namespace {
 
+// The samples that the query asks for, of those since its begin.
+void choose_samples(std::vector<history::Sample>& samples, const HistoryQuery& query) {
+    if (query.until) {
+        std::erase_if(samples, [&](const history::Sample& sample) { return sample.time_ns > *query.until; });
+    }
+    history::keep_highest(samples, query.step * base::kNsPerSecond);
+}
+
 // Series that are read from the host when they are written. A day of many devices takes tens of megabytes.
 class SeriesOnDemand {
 public:
@@ -93,7 +102,7 @@ public:
         if (!found || found->series.size() != 1) {
             return wanted;
         }
-        history::keep_highest(found->series.front().samples, query_.step * base::kNsPerSecond);
+        choose_samples(found->series.front().samples, query_);
         return std::move(found->series.front());
     }
 
@@ -162,7 +171,7 @@ base::Expected<HistoryView> History::answer(const Host& host, const HistoryQuery
     auto view = host.history(query);
     if (view) {
         for (SeriesView& series : view->series) {
-            history::keep_highest(series.samples, query.step * base::kNsPerSecond);
+            choose_samples(series.samples, query);
         }
         KeptPast past = host.past(query.since);
         view->inexact = inexactness_of_samples(host, view->dropped, past);

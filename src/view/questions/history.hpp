@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,8 +23,9 @@ namespace ttmem::view {
 struct HistoryQuery {
     census::DeviceIdSet device = {};
     census::KindSet kind = {};
-    uint64_t since = 0;  // ns since the epoch
-    uint64_t step = 0;   // seconds; 0: all samples
+    uint64_t since = 0;                  // ns since the epoch
+    uint64_t step = 0;                   // seconds; 0: all samples
+    std::optional<uint64_t> until = {};  // of samples, ns since the epoch
 
     bool operator==(const HistoryQuery&) const = default;
 };

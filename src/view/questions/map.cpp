@@ -12,6 +12,8 @@ void fields(auto& io, Like<MapQuery> auto& query) {
     io("pid", query.pid, "only this process");
     io("kind", query.kind, "only these kinds of memory; `cb`, alone: circular buffers, one map per program");
     io("core", query.core, "only L1, or circular buffers, of this core: `x,y`; absent: of the fullest");
+    io("from", query.window.from, "only blocks that end above this address");
+    io("to", query.window.to, "only blocks that begin below this address");
     io.limit("limit", query.limit, "maximum number of live blocks per map, and of programs");
 }
 
@@ -58,8 +60,9 @@ void fields(auto& io, Like<census::AddressMap> auto& map) {
     io("used", map.used, "reserved bytes per bank; in a map of L1 without `shown_core.cb_bytes`");
     io("free", map.free, "free bytes per bank; in a map of L1 without what circular buffers occupy");
     io("largest_free", map.largest_free, "largest free block per bank");
+    io("largest_free_address", map.largest_free_address, "where the lowest block of that size begins");
     io("left_out", map.left_out,
-       "live blocks beyond the limit; the free blocks between them are left out too");
+       "live blocks between `from` and `to` beyond the limit; the free blocks between them are left out too");
     io("blocks", map.blocks, "by address");
 }
 

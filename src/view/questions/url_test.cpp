@@ -247,6 +247,7 @@ TEST(Url, SelectorsOfTheSamePathAreAmongTheValidParameters) {
 TEST(Url, ATargetHasAllParameters) {
     EXPECT_EQ(target_of<Map>({.device = "0000:01:00.0", .limit = 5}),
               "/v1/map?device=0000%3A01%3A00.0&limit=5");
+    EXPECT_EQ(target_of<Map>({.limit = 5, .window = {0x40, 0x80}}), "/v1/map?from=64&to=128&limit=5");
     EXPECT_EQ(target_of<Self>({}), "/v1/self");
 }
 
