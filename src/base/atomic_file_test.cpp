@@ -45,6 +45,20 @@ TEST(AtomicFile, HasTheModeThatIsAskedForWhateverTheUmask) {
     std::filesystem::remove_all(folder);
 }
 
+TEST(AtomicFile, DoesNotWriteIntoAFileThatIsThere) {
+    std::string folder = testing::TempDir() + "atomic-XXXXXX";
+    ASSERT_NE(mkdtemp(folder.data()), nullptr);
+    const std::string path = folder + "/file";
+    // As another user could prepare it: a file that everybody may read, which somebody has open.
+    std::ofstream(path + ".new") << "before";
+    ASSERT_EQ(chmod((path + ".new").c_str(), 0666), 0);
+    std::ifstream opened(path + ".new");
+    EXPECT_TRUE(write_file_atomically(path, "secret", 0600));
+    EXPECT_EQ(std::string(std::istreambuf_iterator<char>(opened), {}), "before");
+    EXPECT_EQ(text_of_file(path), "secret");
+    std::filesystem::remove_all(folder);
+}
+
 TEST(AtomicFile, ReportsAFolderThatCanNotBeMade) {
     EXPECT_FALSE(write_file_atomically("/proc/no-such-folder/file", "text"));
     EXPECT_EQ(errno, ENOENT);

@@ -19,6 +19,7 @@
     stock_region      StockRegion: the shared memory that stock tt-metal writes
     host_case         HostCase: a TestCase on a DriverTree
     observer          the preloaded library, and environments with and without it
+    hostile_names     names that want to be more than names
     attacks           what hostile users do; attack_case: AttackCase with an attacker, an honest user and the daemon of root
     sanitizers        whether the programs are built with a sanitizer, and less work for them
     forged_segment    code for processes that present a changed segment

@@ -26,6 +26,11 @@ class Cores(ctypes.Structure):
     _fields_ = [("row", u16 * 16)]
 
 
+class OutOfMemory(ctypes.Structure):
+    _fields_ = [("set", u32), ("kind", u32), ("requested", u64), ("needed_per_bank", u64), ("free_per_bank", u64),
+                ("largest_free_per_bank", u64)]
+
+
 library = ctypes.CDLL(os.path.join(LIB, "libttmem.so"))
 for name, result, arguments in [
         ("ttmem_register_device", u32, [ctypes.POINTER(DeviceInfo)]),
@@ -38,6 +43,7 @@ for name, result, arguments in [
         ("ttmem_mark", ctypes.c_int, [ctypes.c_char_p]),
         ("ttmem_allocate_cb", u64, [u32, u64, u64, u64, ctypes.POINTER(Cores), u32]),
         ("ttmem_load_kernel", u64, [u32, u64, u32, u64]),
+        ("ttmem_allocation_failed", None, [ctypes.POINTER(OutOfMemory)]),
         ("ttmem_report_allocation", None, [ctypes.c_int32, u64, ctypes.c_uint8, u64]),
 ]:
     function = getattr(library, name)
@@ -81,6 +87,11 @@ def allocate_cb(set_: int, program: int, address: int, size: int, rows: list[int
 
 def load_kernel(set_: int, program: int, kind: int, size: int) -> int:
     return library.ttmem_load_kernel(set_, program, kind, size)
+
+
+def allocation_failed(set_: int, kind: int, requested: int, needed: int, free_bytes: int, largest: int) -> None:
+    """`needed` and what follows are bytes of one bank."""
+    library.ttmem_allocation_failed(OutOfMemory(set_, kind, requested, needed, free_bytes, largest))
 
 
 def report_allocation(device_id: int, size: int, buffer_type: int, address: int) -> None:

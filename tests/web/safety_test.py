@@ -4,23 +4,21 @@
 
 import http.client
 import json
+import os
 import select
 import socket
 import socketserver
 import subprocess
 import sys
+import tempfile
 import threading
 import unittest
 
 from browser import PageCase, missing, SKIPPED
-from harness.users import as_user, needs_other_users, STRANGER
+from harness.hostile_names import HOSTILE_COMMAND, HOSTILE_NAMES
 from harness.programs import TTMEM
-
-HOSTILE = [
-    "<script>alert(1)</script>", "<img src=x onerror=alert(2)>", "\"><svg onload=alert(3)>", "javascript:alert(4)",
-    "{{constructor.constructor('alert(5)')()}}", "${alert(6)}", "</script><script>alert(7)</script>", "__proto__", "constructor",
-    "\u202eevil", "=cmd|' /C calc'!A0", "a" * 180, "<!--", "]]>", "&lt;b&gt;",
-]
+from harness.users import as_user, needs_other_users, STRANGER
+from harness.waiting import wait_until
 
 
 class Tunnel:
@@ -57,11 +55,11 @@ class Safety(PageCase):
         connection.request("GET", path, headers={name.replace("_", "-"): value for name, value in fields.items()})
         return connection.getresponse()
 
-    def hostile_process(self, **options):
-        code = "s = open_set([device(16)])\nheld = []\n"
-        for number, name in enumerate(HOSTILE):
+    def hostile_process(self, before: str = "", after: str = "", **options):
+        code = before + "s = open_set([device(16)])\nheld = []\n"
+        for number, name in enumerate(HOSTILE_NAMES):
             code += f"scope({name!r})\nheld.append(allocate(s, DRAM, {1048640 + 4096 * number}, 1000, 4096))\n"
-        process = self.tracked_process(code, **options)
+        process = self.tracked_process(code + after, **options)
         self.host.wait_for(process.pid)
         return process
 
@@ -69,16 +67,74 @@ class Safety(PageCase):
         self.start()
         self.hostile_process()
         tab = self.tab("/memory?view=list")
-        tab.wait_for(f"document.querySelectorAll('.rows .row').length === {len(HOSTILE)}")
+        tab.wait_for(f"document.querySelectorAll('.rows .row').length === {len(HOSTILE_NAMES)}")
         shown = set(tab.value("[...document.querySelectorAll('.rows .row .name')].map(one => one.textContent)"))
         listed = {one["name"] for one in self.host.get("/v1/allocations")["allocations"]}
         self.assertEqual(shown, listed)
         for path, ready in (("/", ".chip-cell"), ("/memory", ".scope-canvas canvas"), ("/memory?view=flame", ".scope-canvas canvas"),
                             ("/memory?view=map", ".address-map canvas"), ("/compare", ".picker")):
             tab.goto(url=self.address() + path)
-            tab.wait_for(f"document.querySelector('{ready}') !== null")
-            self.assertEqual(tab.value("document.querySelectorAll('main script, main svg, main img').length"), 0)
+            self.assert_text_only(tab, ready)
         self.assert_quiet(tab)
+
+    def assert_text_only(self, tab, ready: str):
+        tab.wait_for(f"document.querySelector({json.dumps(ready)}) !== null && document.querySelector('main .skeleton') === null")
+        self.assertEqual(tab.value("document.querySelectorAll('main script, main svg, main img, main [onclick], main b [onclick]').length"), 0)
+
+    def test_names_of_failures_processes_and_post_mortems_are_text(self):
+        self.start()
+        bad = HOSTILE_NAMES[6]
+        process = self.hostile_process(
+            before=f"open('/proc/self/comm', 'w').write({HOSTILE_COMMAND!r})\nscope({bad!r})\n",
+            after=f"""
+held.append(allocate_cb(s, 7, 105664, 65536, [1]))
+mark({bad!r})
+allocation_failed(s, DRAM, 1 << 30, 1 << 26, 1 << 20, 1 << 19)
+""")
+        other = self.tracked_process("held = allocate(open_set([device(16)]), DRAM, 1048640, 1000, 4096)")
+        self.host.wait_for(other.pid)
+        path = f"/process/{process.pid}"
+        tab = self.tab(path)
+        tab.wait_for(f"document.querySelector('h1')?.innerText.includes({json.dumps(HOSTILE_COMMAND)})")
+        for path, ready in ((path, "td.name"), ("/", ".chip-cell"), ("/processes", "td a"), ("/failures", ".failure-card .address-map canvas"),
+                            ("/chip/0?core=0,0", ".column li")):
+            tab.goto(url=self.address() + path)
+            self.assert_text_only(tab, ready)
+        tab.wait_for_text(f"process {process.pid}: mark ")
+        tab.wait_for(f"[...document.querySelectorAll('.column li')].some(one => one.innerText.includes({json.dumps(bad)}))")
+        with tempfile.TemporaryDirectory() as folder, self.subTest("a saved page"):
+            path = os.path.join(folder, "host.html")
+            tab.download(selector="button[title^=Save]", path=path)
+            saved = self.browser.open(f"file://{path}#/memory?view=list")
+            self.addCleanup(saved.close)
+            self.assert_text_only(saved, ".rows .row")
+            self.assertTrue(saved.value(f"[...document.querySelectorAll('.rows .row .name')].some(one => one.textContent.includes({json.dumps(bad)}))"))
+            saved.value("location.hash = '/failures'")
+            self.assert_text_only(saved, ".failure-card")
+            self.assert_quiet(saved)
+        process.kill()
+        self.host.wait_for_death(process.pid)
+        for path, ready in ((f"/post-mortem/{process.pid}", "td.name"), ("/processes", "td a"), ("/failures", ".failure-card"), ("/chip/0", ".chart canvas")):
+            tab.goto(url=self.address() + path)
+            self.assert_text_only(tab, ready)
+        self.assert_quiet(tab)
+
+    def test_the_file_that_leads_to_the_page_opens_it_and_is_removed(self):
+        self.start()
+        with tempfile.TemporaryDirectory() as folder:
+            program = os.path.join(folder, "xdg-open")
+            with open(program, "w", encoding="utf-8") as file:
+                file.write(f"#!/bin/sh\necho \"$1\" > {folder}/part && mv {folder}/part {folder}/opened\n")
+            os.chmod(program, 0o755)
+            self.output_of("web", XDG_RUNTIME_DIR=folder, DISPLAY=":7", PATH=f"{folder}:{os.environ['PATH']}")
+            wait_until(lambda: os.path.exists(os.path.join(folder, "opened")), "the browser was started")
+            with open(os.path.join(folder, "opened"), encoding="utf-8") as file:
+                url = file.read().strip()
+            tab = self.browser.open(url)
+            self.addCleanup(tab.close)
+            tab.wait_for("location.protocol === 'http:' && document.querySelector('.chip.ok .dot') !== null")
+            self.assertTrue(tab.value("sessionStorage.getItem('ttmem-token') !== null"))
+            wait_until(lambda: not os.path.exists(url.removeprefix("file://")), "the file with the token is gone")
 
     def test_the_token_leaves_the_address_and_stays_in_the_tab(self):
         self.start()
@@ -118,7 +174,7 @@ class Safety(PageCase):
         self.addCleanup(tunnel.close)
         tab = self.browser.open(f"http://localhost:{tunnel.port}/memory?view=list")
         self.addCleanup(tab.close)
-        tab.wait_for(f"document.querySelectorAll('.rows .row').length === {len(HOSTILE)}")
+        tab.wait_for(f"document.querySelectorAll('.rows .row').length === {len(HOSTILE_NAMES)}")
         tab.wait_for("document.querySelector('.chip.ok .dot') !== null")
         self.assertNotIn("Only totals are shown", tab.text())
         self.assertIsNone(tab.value("sessionStorage.getItem('ttmem-token')"))

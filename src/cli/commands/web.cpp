@@ -4,7 +4,10 @@
 // users can read the arguments of a process, so the browser gets a file that only this user can read, and which leads to the page.
 
 #include <fcntl.h>
+#include <poll.h>
 #include <spawn.h>
+#include <sys/inotify.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
@@ -47,6 +50,52 @@ std::string write_leading_file(const PageAccess& page) {
     return base::write_file_atomically(path, text, 0600) ? path : "";
 }
 
+// The file has done its work when the browser has read it. A program that only finds out its type may read it before.
+constexpr int kReadWithinMs = 600'000;
+constexpr int kAfterReadMs = 15'000;
+
+// Waits until the file was read, and a while longer. False: it is gone already.
+bool wait_until_read(int changes) {
+    int wait_ms = kReadWithinMs;
+    pollfd wanted{changes, POLLIN, 0};
+    while (poll(&wanted, 1, wait_ms) > 0) {
+        alignas(inotify_event) std::array<char, 4096> buffer;
+        const ssize_t count = read(changes, buffer.data(), buffer.size());
+        for (ssize_t at = 0; at < count;) {
+            const auto* const event =
+                reinterpret_cast<const inotify_event*>(buffer.data() + at);  // NOLINT: the kernel's format
+            if ((event->mask & (IN_IGNORED | IN_DELETE_SELF)) != 0) {
+                return false;
+            }
+            at += static_cast<ssize_t>(sizeof(inotify_event) + event->len);
+        }
+        wait_ms = kAfterReadMs;
+    }
+    return true;
+}
+
+// Removes the file when it was read, or later if it is not. A process of its own does so, because the command ends at once.
+void remove_when_read(const std::string& path) {
+    const int changes = inotify_init1(IN_CLOEXEC);
+    struct stat written {};
+    if (inotify_add_watch(changes, path.c_str(), IN_CLOSE_NOWRITE | IN_DELETE_SELF) < 0 ||
+        stat(path.c_str(), &written) != 0 || fork() != 0) {
+        close(changes);
+        return;
+    }
+    setsid();
+    const int nowhere = open("/dev/null", O_RDWR | O_CLOEXEC);
+    for (const int file : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+        dup2(nowhere, file);
+    }
+    struct stat now {};
+    // Another 'ttmem web' may have put its own there.
+    if (wait_until_read(changes) && stat(path.c_str(), &now) == 0 && now.st_ino == written.st_ino) {
+        unlink(path.c_str());
+    }
+    _exit(0);
+}
+
 // Why no browser was opened; empty if one was.
 std::string open_browser(const PageAccess& page) {
     if (base::environment("DISPLAY") == nullptr && base::environment("WAYLAND_DISPLAY") == nullptr &&
@@ -57,6 +106,7 @@ std::string open_browser(const PageAccess& page) {
     if (file.empty()) {
         return "no file can be written for it in $XDG_RUNTIME_DIR or $HOME";
     }
+    remove_when_read(file);
     std::string program = "xdg-open";
     std::string target = "file://" + file;
     std::array<char*, 3> arguments{program.data(), target.data(), nullptr};
