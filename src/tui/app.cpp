@@ -206,7 +206,8 @@ base::Expected<int> run(const DashboardOptions& options, std::unique_ptr<access:
     ui.interval_ms = options.interval_ms.value_or(ui.interval_ms);
     ui.screen = options.screen.value_or(ui.screen);
     ui.device = options.device;
-    ui.message = options.message;
+    ui.page = options.page;
+    ui.message = options.page.empty() ? "" : "page: " + options.page;
     base::SignalDescriptor signals{SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGWINCH};
     auto terminal = Terminal::open();
     if (!terminal) {

@@ -20,8 +20,8 @@ struct DashboardOptions {
     std::optional<uint64_t> interval_ms;
     std::optional<Screen> screen;
     std::optional<uint32_t> device;
-    std::string message;  // shown until the first key
-    bool plays = false;   // a recording, from the start; else it is paused
+    std::string page;    // the address of the page, shown until the first key and in the help
+    bool plays = false;  // a recording, from the start; else it is paused
 };
 
 // Runs until the user quits and returns the exit code. Fails without a terminal. With a player it shows that recording.

@@ -6,8 +6,14 @@
 
 namespace ttmem::tui {
 
-void draw_help(const Ui& ui, Canvas& canvas, const Area& area) {
+void draw_help(const Ui& ui, Canvas& canvas, const Area& whole) {
     constexpr int kIndent = 2;
+    Area area = whole;
+    if (!ui.page.empty() && area.rows > 1) {
+        canvas.put(area.row, canvas.put(area.row, area.column, "Page  ", CellStyle::title), ui.page);
+        ++area.row;
+        --area.rows;
+    }
     const std::vector<HelpLine>& lines = help_lines();
     size_t widest = 0;
     for (const HelpLine& line : lines) {

@@ -142,6 +142,7 @@ struct Ui : UiLocation {
     std::optional<std::string> prompt;  // what was typed of a filter so far
     std::optional<SignalChoice> signal;
     std::string message;  // about the last key
+    std::string page;     // the address of the page; empty: it is not known
 };
 
 // The selected device, or the first one.

@@ -81,7 +81,8 @@ class Dashboard(TestCase):
         terminal.run(TTMEM, "demo")
         terminal.wait_for(r"DEV +BOARD", "n300", "ttmem-sim", "8 devices", "1 tracked process", "daemon")
         pid = wait_for_child(terminal.shell(), "ttmem")
-        if self.ttmem("export", "--format", "html", "-o", "-").returncode == 0:  # the page is in this build
+        has_page = self.ttmem("export", "--format", "html", "-o", "-").returncode == 0
+        if has_page:
             terminal.wait_for(r"page: http://127\.0\.0\.1:\d+/#token=[0-9a-f]{32}")
 
         terminal.press("1")
@@ -108,6 +109,8 @@ class Dashboard(TestCase):
         terminal.wait_for("0 failures")
         terminal.press("?")
         terminal.wait_for("Everywhere", "open a screen")
+        if has_page:
+            terminal.wait_for(r"Page +http://127\.0\.0\.1:\d+/#token=[0-9a-f]{32}")
         terminal.press("0")
         terminal.wait_for(r"DEV +BOARD")
 

@@ -44,7 +44,7 @@ int show_live() {
     }
     tui::DashboardOptions options;
     if (const auto page = ask_for_page_access(); page && page->is_built && !page->address.empty()) {
-        options.message = "page: " + page->url();
+        options.page = page->url();
     }
     const auto code = tui::run(options);
     return code ? *code : fail(code.error());
