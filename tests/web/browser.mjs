@@ -99,11 +99,16 @@ const commands = {
     },
     async stopTrace() { await browser.stopTracing(); },
     async sleep({ seconds }) { await new Promise((resolve) => setTimeout(resolve, seconds * 1000)); },
-    // The share of pixels that clearly differ; 1 if the sizes do.
-    async difference({ one, other }) {
+    async pdf({ tab, path }) { await pages.get(tab).page.pdf({ path, format: "A4" }); },
+    // Where the element is on the screen; null if it is not there.
+    async boxes({ tab, selector }) {
+        return (await Promise.all((await pages.get(tab).page.locator(selector).all()).map((one) => one.boundingBox()))).filter((one) => one !== null);
+    },
+    // The tiles of which a large share of the pixels clearly differs, outside of the boxes that are left out: [x, y, share]. All of it if the sizes differ.
+    async difference({ one, other, tile, share, leftOut }) {
         const page = await browser.newPage();
         try {
-            return await page.evaluate(async (pictures) => {
+            return await page.evaluate(async ({ pictures, tile, share, leftOut }) => {
                 const [a, b] = await Promise.all(pictures.map(async (picture) => {
                     const bytes = Uint8Array.from(atob(picture), (character) => character.charCodeAt(0));
                     const bitmap = await createImageBitmap(new Blob([bytes], { type: "image/png" }));
@@ -112,14 +117,41 @@ const commands = {
                     context.drawImage(bitmap, 0, 0);
                     return context.getImageData(0, 0, bitmap.width, bitmap.height);
                 }));
-                if (a.width !== b.width || a.height !== b.height) return 1;
-                let count = 0;
-                for (let i = 0; i < a.data.length; i += 4) {
-                    const far = [0, 1, 2].some((channel) => Math.abs(a.data[i + channel] - b.data[i + channel]) > 32);
-                    count += far ? 1 : 0;
+                if (a.width !== b.width || a.height !== b.height) return [[0, 0, 1]];
+                const found = [];
+                for (let top = 0; top < a.height; top += tile) {
+                    for (let left = 0; left < a.width; left += tile) {
+                        if (leftOut.some((box) => left < box.x + box.width && left + tile > box.x && top < box.y + box.height && top + tile > box.y)) continue;
+                        const [right, bottom] = [Math.min(left + tile, a.width), Math.min(top + tile, a.height)];
+                        let count = 0;
+                        for (let y = top; y < bottom; ++y) {
+                            for (let x = left; x < right; ++x) {
+                                const i = (y * a.width + x) * 4;
+                                count += [0, 1, 2].some((channel) => Math.abs(a.data[i + channel] - b.data[i + channel]) > 32) ? 1 : 0;
+                            }
+                        }
+                        const part = count / ((right - left) * (bottom - top));
+                        if (part > share) found.push([left, top, Math.round(part * 100) / 100]);
+                    }
                 }
-                return count / (a.data.length / 4);
-            }, [one, other].map((path) => readFileSync(path).toString("base64")));
+                return found;
+            }, { pictures: [one, other].map((path) => readFileSync(path).toString("base64")), tile, share, leftOut });
+        } finally {
+            await page.close();
+        }
+    },
+    // The number of different colours of a picture.
+    async colors({ path }) {
+        const page = await browser.newPage();
+        try {
+            return await page.evaluate(async (picture) => {
+                const bytes = Uint8Array.from(atob(picture), (character) => character.charCodeAt(0));
+                const bitmap = await createImageBitmap(new Blob([bytes], { type: "image/png" }));
+                const canvas = new OffscreenCanvas(bitmap.width, bitmap.height);
+                const context = canvas.getContext("2d");
+                context.drawImage(bitmap, 0, 0);
+                return new Set(new Uint32Array(context.getImageData(0, 0, bitmap.width, bitmap.height).data.buffer)).size;
+            }, readFileSync(path).toString("base64"));
         } finally {
             await page.close();
         }

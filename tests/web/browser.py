@@ -13,6 +13,8 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 WEB, DOCUMENTS = os.path.join(ROOT, "web"), os.path.join(ROOT, "docs")
 SKIPPED = 77
+TILE = 32  # pixels
+MOST_OF_A_TILE = 0.25  # of its pixels may differ: the ink of a text is less
 
 
 def missing() -> str:
@@ -107,8 +109,9 @@ class PageCase(TestCase):
             tab.wait_for("document.querySelector('.chip.ok .dot') !== null")
         return tab
 
-    def check_picture(self, tab: Tab, name: str, pid: int):
-        """The picture in the documents is this one. Numbers of processes and the name of the host differ from run to run: they are replaced."""
+    def check_picture(self, tab: Tab, name: str, pid: int, changing: str = ""):
+        """The picture in the documents is this one, tile by tile. Numbers of processes and the name of the host differ from run to run: they are
+        replaced. What `changing` selects is different each time."""
         tab.value(f"""(() => {{
             const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
             while (walk.nextNode()) {{
@@ -124,7 +127,8 @@ class PageCase(TestCase):
         with tempfile.TemporaryDirectory() as folder:
             now = os.path.join(folder, "now.png")
             tab.picture(path=now, whole=False)
-            self.assertLess(self.browser.run("difference", one=stored, other=now), 0.03, name)
+            left_out = tab.boxes(selector=changing) if changing else []
+            self.assertEqual(self.browser.run("difference", one=stored, other=now, tile=TILE, share=MOST_OF_A_TILE, leftOut=left_out), [], name)
 
     def assert_quiet(self, tab: Tab):
         """No script failed, and the browser blocked nothing."""

@@ -5,15 +5,30 @@
 import csv
 import json
 import os
+import re
 import sys
 import tempfile
+import time
 import unittest
 
 from browser import PageCase, human, missing, SKIPPED
 from harness.waiting import wait_until
 
 CELLS = "[...document.querySelectorAll('.chip-cell')].map(one => one.innerText)"
+HIDE = "(isHidden => (Object.defineProperty(document, 'hidden', {value: isHidden, configurable: true}), " \
+       "document.dispatchEvent(new Event('visibilitychange')), true))"
+MAP_QUERY = "Object.fromEntries([...new URLSearchParams(location.search)].filter(([name]) => ['from', 'to', 'address', 'map'].includes(name)))"
 ROWS = "[...document.querySelectorAll('.rows .row')].map(one => one.innerText.replaceAll('\\n', ' '))"
+
+# Views of a host that works, and what is there when they are.
+ADDRESSES = (("/", ".chip-cell"), ("/chip/0", ".column li"), ("/memory", ".scope-canvas canvas"), ("/memory?view=flame", ".scope-canvas canvas"),
+             ("/memory?view=list", ".rows .row"), ("/memory?view=map", ".address-map canvas"), ("/processes", "td a"), ("/compare", ".picker"))
+# Of the documents: path, what is there when all is, and what differs from run to run.
+PICTURES = {
+    "host": ("/", ".plain, .quiet", ""), "treemap": ("/memory", ".scope-canvas canvas", ""), "chip": ("/chip/0", ".column li", ".chart, .marks"),
+    "list": ("/memory?view=list&sort=used", ".rows .row", ""), "map": ("/memory?view=map&device=0", ".address-map canvas", ""),
+    "phone": ("/", ".quiet", ""), "light": ("/", ".plain, .quiet", ""),
+}
 
 
 class Views(PageCase):
@@ -34,6 +49,8 @@ class Views(PageCase):
             for number, cell in enumerate(tab.value(CELLS)):
                 self.assertIn(f"{human(truth[number]['dram'])} / ", cell)
                 self.assertIn(f"ttmem-sim {simulator.pid}", cell)
+                fullest = max(self.host.get(f"/v1/cores?device={number}")["cores"], key=lambda core: core["used"])
+                self.assertIn(f"{human(fullest['headroom'])} free", cell)
             total = sum(memory["dram"] for memory in truth.values())
             self.assertEqual(tab.value("document.querySelector('.figure-value').innerText"), human(total))
         with self.subTest("chip"):
@@ -45,6 +62,17 @@ class Views(PageCase):
                 self.assertRegex(pools, rf"\n{kind}\s+{human(used)}")
             cores = self.host.get("/v1/cores?device=0")["cores"]
             self.assertEqual(tab.value("document.querySelectorAll('.core').length"), len(cores))
+            capacity = self.host.get("/v1/cores?device=0")["capacity"]
+            heat = "[...document.querySelectorAll('.core')].map(one => one.innerText)"
+            self.assertEqual(tab.value(heat), [f"{core['used'] * 100 // capacity}%" for core in cores])
+            self.assertEqual(tab.value("[...document.querySelectorAll('.core')].map(one => one.title.split(':')[0])"),
+                             [f"core {core['core'][0]},{core['core'][1]}" for core in cores])
+            fullest = max(cores, key=lambda core: core["used"])
+            self.assertIn(f"headroom {human(fullest['headroom'])}", tab.value("document.querySelector('.title-row').innerText"))
+            [l1] = self.host.get("/v1/map?device=0&kind=l1&core=0,0&limit=60")["maps"]
+            column = tab.value("[...document.querySelector('.column').querySelectorAll('li')].map(one => one.lastChild.innerText)")
+            self.assertEqual(column, [human(block["bytes"]) for block in reversed(l1["blocks"])])
+            tab.wait_for(f"document.querySelector('.chart').getAttribute('aria-label').startsWith('dram of chip 0 over time: now dram {human(truth[0]['dram'])}.')")
         with self.subTest("memory by scope"):
             tab.press(key="m")
             tab.wait_for("document.querySelector('.scope-canvas canvas') !== null")
@@ -58,6 +86,14 @@ class Views(PageCase):
             tab.wait_for_text("embedding")
             tab.goto(url=self.address() + "/memory?view=flame&kind=cb")
             tab.wait_for("document.querySelector('.scope-canvas canvas') !== null")
+        with self.subTest("list"):
+            listed = self.host.get("/v1/allocations?kind=dram&sort=used&limit=1000")["allocations"]
+            self.assertEqual(sum(one["used"] * len(one["devices"]) for one in listed), total)
+            tab.goto(url=self.address() + "/memory?view=list&kind=dram&sort=used")
+            tab.wait_for("document.querySelectorAll('.rows .row').length > 10")
+            rows = tab.value("[...document.querySelectorAll('.rows .row')].map(one => [...one.children].map(cell => cell.innerText))")
+            for row, one in zip(rows, listed):
+                self.assertEqual((row[0], row[2], row[3], row[6]), (one["name"], human(one["used"]), human(one["requested"]), f"0x{one['address']:x}"))
         with self.subTest("address map"):
             maps = self.host.get("/v1/map?device=0&kind=dram&limit=10000")["maps"]
             tab.goto(url=self.address() + "/memory?view=map&device=0")
@@ -108,9 +144,7 @@ class Views(PageCase):
         self.host.wait_for(simulator.pid)
         tab = self.tab()
         before = tab.wait_for("document.querySelector('.figure-value')?.innerText")
-        hide = "(isHidden => (Object.defineProperty(document, 'hidden', {value: isHidden, configurable: true}), " \
-               "document.dispatchEvent(new Event('visibilitychange')), true))"
-        tab.value(f"{hide}(true)")
+        tab.value(f"{HIDE}(true)")
         count = "performance.getEntriesByType('resource').filter(one => one.name.includes('/v1/')).length"
         tab.wait_for("document.hidden")
         asked = tab.value(count)
@@ -119,7 +153,7 @@ class Views(PageCase):
         wait_until(lambda: sum(device["memory"]["dram"]["used"] for device in self.host.view()["devices"]) == total, "the daemon knows it")
         self.assertEqual(tab.value("document.querySelector('.figure-value').innerText"), before)
         self.assertLessEqual(tab.value(count) - asked, 3, "answers that were under way")
-        tab.value(f"{hide}(false)")
+        tab.value(f"{HIDE}(false)")
         tab.wait_for(f"document.querySelector('.figure-value').innerText === '{human(total)}'")
 
     def test_failures_and_post_mortems(self):
@@ -141,12 +175,16 @@ class Views(PageCase):
                       shown)
         self.assertGreater(len(fix["to_free"]), 0)
         tab.wait_for("document.querySelector('.failure-card .address-map canvas') !== null")
+        held = {kind: figures for memory in failed.truth.values() for kind, figures in memory.items() if figures[1] > 0}
         failed.kill()
         self.host.wait_for_death(failed.pid)
         tab.goto(url=self.address() + "/processes")
         tab.wait_for_text("SIGKILL")
         tab.goto(url=f"{self.address()}/post-mortem/{failed.pid}")
         tab.wait_for_text("ended: SIGKILL")
+        rows = tab.value("[...[...document.querySelectorAll('.panel')].find(one => one.innerText.startsWith('It held')).querySelectorAll('tr')]"
+                         ".map(one => [...one.children].map(cell => cell.innerText))")
+        self.assertEqual({row[0]: row[1] for row in rows}, {kind: human(figures[0]) for kind, figures in held.items()})
         self.assert_quiet(tab)
 
     def test_history_that_is_not_kept_is_said_where_it_is_missed(self):
@@ -189,6 +227,28 @@ class Views(PageCase):
         tab.wait_for("[...document.querySelectorAll('button')].some(one => one.innerText === 'whole')")
         tab.value("[...document.querySelectorAll('button')].find(one => one.innerText === 'whole').click()")
         tab.wait_for("!new URLSearchParams(location.search).has('from')")
+        # The same by keys.
+        tab.wait_for("(document.querySelector('.chart').focus(), true)")
+        tab.press(key="+")
+        tab.wait_for("new URLSearchParams(location.search).has('from')")
+        narrow = tab.value("['from', 'to'].map(one => Number(new URLSearchParams(location.search).get(one)))")
+        tab.press(key="-")
+        tab.wait_for(f"Number(new URLSearchParams(location.search).get('from')) < {narrow[0]}")
+        tab.press(key="0")
+        tab.wait_for("!new URLSearchParams(location.search).has('from')")
+        self.assert_quiet(tab)
+
+    def test_the_time_line_the_cores_and_a_core_are_saved_as_pictures(self):
+        self.start()
+        simulator = self.simulator_at("transformer-dp4", "decode 1", "--board", "t3000")
+        self.host.wait_for(simulator.pid)
+        tab = self.tab("/chip/0?core=1,1")
+        tab.wait_for("document.querySelector('.chart canvas') !== null && document.querySelectorAll('.column li').length > 1")
+        for part in (".chart + .map-tools", ".columns.cores .panel:first-child .actions", ".columns.cores .panel:last-child .actions"):
+            with tempfile.TemporaryDirectory() as folder, self.subTest(part):
+                path = os.path.join(folder, "part.png")
+                tab.download(selector=f"{part} > button", path=path)
+                self.assertGreater(tab.colors(path=path), 3, "it is not empty")
         self.assert_quiet(tab)
 
     def test_marks_of_a_process_lie_on_the_time_line(self):
@@ -216,6 +276,17 @@ class Views(PageCase):
         tab.wait_for("matchMedia('print').matches")
         self.assertEqual([one for one in tab.value(shown) if one in ("save", "open", "light", "dark", "?", "picture")], [])
         tab.wait_for_text("scope")
+        with self.subTest("paper is light, and has the colours"):
+            self.assertEqual(tab.value("getComputedStyle(document.querySelector('.panel')).printColorAdjust"), "exact")
+            self.assertEqual(tab.value("document.documentElement.dataset.theme"), "dark")
+            themes = tab.value("""(() => {
+                dispatchEvent(new Event("beforeprint"));
+                const theme = document.documentElement.dataset.theme;
+                const bad = getComputedStyle(document.documentElement).getPropertyValue("--bad");
+                dispatchEvent(new Event("afterprint"));
+                return [theme, bad, document.documentElement.dataset.theme];
+            })()""")
+            self.assertEqual(themes, ["light", "#b3261e", "dark"])
 
     def test_two_moments_are_compared(self):
         self.start()
@@ -284,6 +355,134 @@ class Views(PageCase):
         last = f"0x{1048640 + 64 * (count - 1):x}"
         tab.wait_for(f"document.querySelector('.rows').innerText.includes('{last}')")
         self.assertLess(tab.value("document.querySelectorAll('.rows .row').length"), 100)
+        self.assertEqual(tab.value("document.getElementById(document.activeElement.getAttribute('aria-activedescendant')).dataset.index"), str(count - 1))
+        with self.subTest("it is printed in a few sheets"), tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "list.pdf")
+            tab.pdf(path=path)
+            with open(path, "rb") as file:
+                self.assertLess(len(re.findall(rb"/Type /Page\b", file.read())), 6)
+        with self.subTest("the address map shows an allocation beyond those of one answer"):
+            tab.wait_for("(document.querySelector('.rows').focus(), true)")
+            tab.press(key="Enter")
+            tab.wait_for_text(f"many: {last} to ")
+            self.assertEqual(tab.value(MAP_QUERY)["address"], str(1048640 + 64 * (count - 1)))
+            tab.wait_for("(document.querySelector('.address-map canvas').focus(), true)")
+            tab.press(key="Shift+N")
+            tab.press(key="Shift+N")
+            tab.wait_for_text(f"many: 0x{1048640 + 64 * (count - 2):x} to ")
+            tab.press(key="g")
+            tab.wait_for_text("free: ")
+        with self.subTest("all are saved, whatever is loaded"), tempfile.TemporaryDirectory() as folder:
+            tab.goto(url=self.address() + "/memory?view=list&kind=dram&sort=address")
+            tab.wait_for_text("100,000 allocations")
+            path = os.path.join(folder, "all.csv")
+            tab.download(selector="text='CSV'", path=path)
+            with open(path, encoding="utf-8") as file:
+                self.assertEqual(sum(1 for _ in file), count + 1)
+        self.assert_quiet(tab)
+
+    def test_a_link_to_a_part_of_the_address_map_shows_the_part(self):
+        self.start()
+        simulator = self.simulator_at("transformer-dp4", "decode 1", "--board", "t3000")
+        self.host.wait_for(simulator.pid)
+        block = [one for one in self.host.get("/v1/map?device=0&kind=dram&limit=10000")["maps"][0]["blocks"] if not one["is_free"]][1]
+        tab = self.tab("/memory?view=map&device=0")
+        tab.wait_for("(document.querySelector('.address-map canvas').focus(), true)")
+        whole = tab.value("document.querySelector('.map-line span').innerText")
+        tab.press(key="+")
+        tab.wait_for(f"document.querySelector('.map-line span').innerText !== {json.dumps(whole)}")
+        tab.wait_for("new URLSearchParams(location.search).has('from')")
+        for key in ("ArrowRight", "ArrowLeft", "-"):
+            tab.press(key=key)
+        tab.wait_for(f"document.querySelector('.map-line span').innerText === {json.dumps(whole)}")
+        tab.wait_for("!new URLSearchParams(location.search).has('from')")
+        for _ in range(10):
+            tab.press(key="n")
+            if f"0x{block['address']:x} to" in tab.value("document.querySelector('.map-line span').innerText"):
+                break
+        text = tab.wait_for(f"(text => text.includes('0x{block['address']:x} to') && text.split(',')[0])(document.querySelector('.map-line span').innerText)")
+        tab.wait_for(f"new URLSearchParams(location.search).get('address') === '{block['address']}'")
+        query = tab.value(MAP_QUERY)
+        self.assertLess(int(query["from"]), block["address"])
+        self.assertGreater(int(query["to"]), block["address"])
+        other = self.tab(tab.value("location.pathname + location.search"))
+        other.wait_for_text(text)
+        self.assertEqual(other.value(MAP_QUERY), query)
+        self.assert_quiet(other)
+
+    def test_the_history_is_asked_for_as_far_as_it_is_shown(self):
+        """A day of a large host takes tens of megabytes."""
+        self.start()
+        simulator = self.simulator_at("transformer-dp4", "decode 1", "--board", "t3000")
+        self.host.wait_for(simulator.pid)
+        tab = self.tab("/chip/0?span=86400")
+        asked = "performance.getEntriesByType('resource').map(one => one.name).filter(one => one.includes('/v1/history')).map(one => " \
+                "Object.fromEntries(new URL(one).searchParams))"
+        tab.wait_for(f"{asked}.length > 1")
+        for query in tab.value(asked):
+            self.assertEqual((query["device"], query["kind"], query["step"]), ("0", "dram", "86"))
+            self.assertIn("since", query)
+        tab.goto(url=self.address() + "/compare")
+        tab.wait_for(f"{asked}.length === 1")
+        self.assertEqual(set(tab.value(asked)[0]), {"device", "kind", "step"})
+        now = time.time_ns() // 1_000_000
+        tab.goto(url=f"{self.address()}/compare?a={now - 3_600_000}&b=now")
+        used = self.host.view()["devices"][0]["memory"]["dram"]["used"]
+        tab.wait_for_text(f"+{human(used)}")
+        for query in tab.value(asked):
+            self.assertTrue("step" in query or {"since", "until"} <= set(query), query)
+        self.assert_quiet(tab)
+
+    def test_failures_and_marks_of_ended_processes_stay_on_the_time_line(self):
+        self.start()
+        marked = self.tracked_process("s = open_set([device(16)])\nheld = allocate(s, DRAM, 1048640, 1000, 4096)\nmark('epoch 7')")
+        self.host.wait_for(marked.pid)
+        chip = next(one["id"] for one in self.host.view()["devices"])
+        # Without a driver a chip is known as long as a process uses it.
+        self.host.wait_for(self.tracked_process("s = open_set([device(16)])").pid)
+        wait_until(lambda: self.host.get("/v1/marks")["moments"], "the mark is known")
+        wait_until(lambda: [one for one in self.host.get("/v1/history")["moments"] if one["type"] == "mark"], "it is in the history")
+        marked.kill()
+        self.host.wait_for_death(marked.pid)
+        tab = self.tab(f"/chip/{chip}")
+        tab.wait_for_text(f"process {marked.pid}: mark epoch 7")
+        tab.wait_for_text(f"process {marked.pid} ended")
+        failed = self.failing_simulator()
+        [failure] = self.host.get("/v1/failures")["failures"]
+        wait_until(lambda: self.host.get("/v1/history")["moments"][-1]["type"] == "failure", "it is in the history")
+        other = self.simulator("leak", "--board", "n150")
+        self.assertTrue(other.next())
+        self.host.wait_for(other.pid)
+        failed.kill()
+        self.host.wait_for_death(failed.pid)
+        tab.goto(url=f"{self.address()}/chip/{failure['devices'][0]}")
+        tab.wait_for_text(f"process {failed.pid}: {failure['verdict']}")
+        self.assert_quiet(tab)
+
+    def test_a_tab_has_one_stream(self):
+        self.start()
+        simulator = self.simulator_at("transformer-dp4", "decode 1", "--board", "t3000")
+        self.host.wait_for(simulator.pid)
+        tab = self.tab()
+        tab.value("""(() => {
+            const plain = window.fetch;
+            window.streams = [];
+            window.fetch = (address, options) => {
+                if (String(address).includes("/v1/stream")) window.streams.push(options.signal);
+                return plain(address, options);
+            };
+            return true;
+        })()""")
+        for key, path in (("m", "/memory"), ("p", "/processes"), ("f", "/failures"), ("c", "/compare"), ("2", "/chip/2"), ("Escape", "/")):
+            tab.press(key=key)
+            tab.wait_for(f"location.pathname === '{path}'")
+        self.assertEqual(tab.value("window.streams.length"), 0, "views use the stream that is there")
+        for times in range(1, 4):
+            tab.value(f"{HIDE}(true)")
+            self.assertEqual(tab.value("window.streams.filter(one => !one.aborted).length"), 0)
+            tab.value(f"{HIDE}(false)")
+            tab.wait_for(f"window.streams.length === {times}")
+            self.assertEqual(tab.value("window.streams.filter(one => !one.aborted).length"), 1)
         self.assert_quiet(tab)
 
     def test_the_keyboard_reaches_everything(self):
@@ -326,6 +525,30 @@ class Views(PageCase):
         # The token ended with the daemon that gave it.
         tab.wait_for_text("ttmem web")
 
+    def test_silence_of_the_daemon_is_said(self):
+        self.start()
+        tab = self.tab()
+        self.host.suspend()
+        try:
+            tab.wait_for_text("no word for")
+        finally:
+            self.host.resume()
+        tab.wait_for("document.querySelector('.chip.ok .dot') !== null")
+
+    def test_no_view_is_wider_than_the_screen(self):
+        self.start()
+        simulator = self.simulator_at("transformer-dp4", "decode 1", "--board", "t3000")
+        self.host.wait_for(simulator.pid)
+        self.failing_simulator()
+        tab = self.tab()
+        for path, ready in (*ADDRESSES, (f"/process/{simulator.pid}", "td.name"), ("/failures", ".failure-card canvas")):
+            tab.goto(url=self.address() + path)
+            for width in (390, 1440, 2560):
+                tab.size(width=width, height=900)
+                tab.wait_for(f"document.querySelector('{ready}') !== null && innerWidth === {width}")
+                self.assertLessEqual(tab.value("document.documentElement.scrollWidth"), width, path)
+        self.assert_quiet(tab)
+
     def test_a_host_without_chips_says_what_to_do(self):
         self.start()
         tab = self.tab()
@@ -364,8 +587,15 @@ class Views(PageCase):
         self.host.wait_for(simulator.pid)
         tab = self.tab()
         tab.wait_for("document.querySelectorAll('.chip-cell').length === 32")
+        devices = self.host.view()["devices"]
         for width in (390, 1440):
             tab.size(width=width, height=900)
+            for device, cell in zip(devices, tab.value(CELLS), strict=True):
+                dram, core = device["memory"]["dram"], device["l1_worst_core"]
+                share = dram["used"] * 100 // dram["capacity"]
+                self.assertIn("<1%" if share == 0 else f"{share}%", cell)
+                self.assertIn("-" if core is None else f"{human(core['headroom'])} free", cell)
+                self.assertIn("ttmem-sim", cell)
             self.assertEqual(tab.value("getComputedStyle(document.querySelector('.chips')).gridTemplateColumns.split(' ').length"), 4)
             self.assertLessEqual(tab.value("document.documentElement.scrollWidth"), width)
         self.assert_quiet(tab)
@@ -374,14 +604,42 @@ class Views(PageCase):
         self.start()
         simulator = self.simulator_at("transformer-dp4", "decode 1", "--board", "t3000")
         self.host.wait_for(simulator.pid)
-        tab = self.tab()
-        for name, path, ready in (("host", "/", ".plain, .quiet"), ("treemap", "/memory", ".scope-canvas canvas"),
-                                  ("map", "/memory?view=map&device=0", ".address-map canvas"), ("phone", "/", ".quiet")):
-            tab.size(width=390 if name == "phone" else 1280, height=780)
-            tab.goto(url=self.address() + path)
-            tab.wait_for(f"document.querySelector('{ready}') !== null && document.querySelectorAll('.skeleton').length === 0"
-                         " && document.querySelector('.chip.ok .dot') !== null && document.body.innerText.includes('figures exact')")
-            self.check_picture(tab, f"web/{name}.png", simulator.pid)
+        # What the views show has settled when the history has begun.
+        wait_until(lambda: self.host.get("/v1/history?device=0&kind=dram")["series"], "the history has a sample")
+        for scheme, pictures in (("dark", ("host", "treemap", "chip", "list", "map", "phone")), ("light", ("light",))):
+            tab = self.tab(scheme=scheme)
+            for name in pictures:
+                path, ready, changing = PICTURES[name]
+                tab.size(width=390 if name == "phone" else 1280, height=1180 if name == "chip" else 780)
+                tab.goto(url=self.address() + path)
+                self.settle(tab, ready)
+                self.check_picture(tab, f"web/{name}.png", simulator.pid, changing)
+
+    def test_the_picture_of_a_failure_is_that_of_the_document(self):
+        self.start()
+        failed = self.failing_simulator()
+        tab = self.tab(width=1280, height=1100)
+        tab.goto(url=self.address() + "/failures")
+        self.settle(tab, ".failure-card .address-map canvas")
+        self.check_picture(tab, "web/failure.png", failed.pid, ".failure-card table, .facts, .title-row, .list")
+
+    def test_the_picture_of_two_moments_is_that_of_the_document(self):
+        self.start()
+        simulator = self.simulator_at("transformer-dp4", "weights", "--board", "t3000")
+        self.host.wait_for(simulator.pid)
+        tab = self.tab("/compare", width=1280, height=900)
+        tab.click(selector="button.primary")
+        tab.wait_for("new URLSearchParams(location.search).get('a') === 'mark 1'")
+        simulator.go_to("kv cache")
+        used = sum(memory["dram"][0] for memory in simulator.truth.values())
+        wait_until(lambda: sum(one["memory"]["dram"]["used"] for one in self.host.view()["devices"]) == used, "the daemon knows it")
+        names = len({one["name"] for one in self.host.get("/v1/allocations?kind=dram&name=kv_cache")["allocations"]})
+        tab.wait_for(f"document.body.innerText.includes('{names} names changed.') && document.body.innerText.includes('figures exact')")
+        self.check_picture(tab, "web/compare.png", simulator.pid)
+
+    def settle(self, tab, ready: str):
+        tab.wait_for(f"document.querySelector('{ready}') !== null && document.querySelectorAll('.skeleton').length === 0"
+                     " && document.querySelector('.chip.ok .dot') !== null && document.body.innerText.includes('figures exact')")
 
     def test_every_view_is_accessible(self):
         self.start()
@@ -389,11 +647,31 @@ class Views(PageCase):
         self.host.wait_for(simulator.pid)
         for scheme in ("dark", "light"):
             tab = self.tab(scheme=scheme, is_bare=True)
-            for path, ready in (("/", ".chip-cell"), ("/chip/0", ".column li"), ("/memory", ".scope-canvas canvas"), ("/memory?view=list", ".rows .row"),
-                                ("/memory?view=map", ".address-map canvas"), ("/processes", "td a"), ("/failures", ".empty"), ("/compare", ".picker")):
+            for path, ready in (*ADDRESSES, ("/failures", ".empty"), (f"/process/{simulator.pid}", "td.name")):
                 tab.goto(url=self.address() + path)
                 tab.wait_for(f"document.querySelector('{ready}') !== null")
                 self.assertEqual(tab.accessibility(), [], (scheme, path))
+        tab.press(key="?")
+        tab.wait_for("document.querySelector('dialog')?.open")
+        self.assertEqual(tab.accessibility(), [], "the keys")
+        phone = self.tab(width=390, height=780, is_bare=True)
+        self.assertEqual(phone.accessibility(), [], "a phone")
+        bare = self.browser.open(self.address() + "/memory", is_bare=True)
+        self.addCleanup(bare.close)
+        bare.wait_for_text("ttmem web")
+        self.assertEqual(bare.accessibility(), [], "without a token")
+
+    def test_failures_and_post_mortems_are_accessible(self):
+        self.start()
+        failed = self.failing_simulator()
+        tab = self.tab("/failures", is_bare=True)
+        tab.wait_for("document.querySelector('.failure-card .address-map canvas') !== null")
+        self.assertEqual(tab.accessibility(), [], "the card")
+        failed.kill()
+        self.host.wait_for_death(failed.pid)
+        tab.goto(url=f"{self.address()}/post-mortem/{failed.pid}")
+        tab.wait_for_text("ended: SIGKILL")
+        self.assertEqual(tab.accessibility(), [], "the post-mortem")
 
 
 if __name__ == "__main__":

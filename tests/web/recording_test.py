@@ -84,6 +84,18 @@ class Recordings(PageCase):
         self.assertNotEqual(at, "")
         tab.press(key="m")
         tab.wait_for_text(f"{human(dram)} in ")
+        tab.wait_for_text("Bytes over all devices of each allocation.")
+        groups = self.json_of("allocations", "--recording", path, "--at", "peak:dram", "--group-by", "name", "--kind", "dram", "--name", "embedding")["groups"]
+        some = sum(group["memory"]["dram"]["used"] for group in groups)
+        self.assertTrue(0 < some < dram)
+        tab.value("location.hash = '/memory?kind=dram&name=embedding'")
+        tab.wait_for_text(f"{human(some)} in ")
+        live = self.json_of("allocations", "--recording", path, "--at", "peak:dram", "--kind", "kernel", "--limit", "10000")["allocations"]
+        types = {one["kernel_type"] for one in live}
+        self.assertGreater(len(types), 0)
+        tab.value("location.hash = '/memory?view=list&kind=kernel'")
+        for kernel_type in types:
+            tab.wait_for(f"[...document.querySelectorAll('.rows .row')].some(one => one.innerText.includes('({kernel_type})'))")
         tab.press(key="h")
         tab.press(key="/")
         tab.wait_for("document.querySelectorAll('.rows .row').length > 10")

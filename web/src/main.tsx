@@ -4,7 +4,7 @@ import { App } from "./app";
 import { startRouter } from "./model/router";
 import type { SavedAnswers } from "./model/saved";
 import { start } from "./model/source";
-import { startTheme } from "./model/theme";
+import { startPrinting, startTheme } from "./model/theme";
 
 function savedAnswers(): SavedAnswers | null {
     const text = document.getElementById("ttmem-data")?.textContent;
@@ -12,6 +12,7 @@ function savedAnswers(): SavedAnswers | null {
 }
 
 startTheme();
+startPrinting();
 void start(savedAnswers(), () => {
     startRouter();
     const place = document.getElementById("app");

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { signal } from "@preact/signals";
+import { options } from "preact";
 
 export type Theme = "dark" | "light";
 const KEY = "ttmem-theme";
@@ -28,6 +29,25 @@ export function startTheme(): void {
     follow();
 }
 
+/** Paper is light. What is drawn follows before the page is printed. */
+export function startPrinting(): void {
+    let before: Theme = "dark";
+    addEventListener("beforeprint", () => {
+        before = theme.value;
+        atOnce(() => show("light"));
+    });
+    addEventListener("afterprint", () => show(before));
+}
+
+/** Parts that depend on what changes are drawn before this returns. */
+function atOnce(change: () => void): void {
+    const { debounceRendering, requestAnimationFrame } = options;
+    options.debounceRendering = (draw): void => draw();
+    options.requestAnimationFrame = (run): void => run();
+    change();
+    Object.assign(options, { debounceRendering, requestAnimationFrame });
+}
+
 export function toggleTheme(): void {
     const next = theme.value === "dark" ? "light" : "dark";
     try {
@@ -38,9 +58,9 @@ export function toggleTheme(): void {
     show(next);
 }
 
-/** Colours of kinds: Okabe and Ito's, which people with any colour vision can tell apart. */
+/** Colours of kinds, which people with any colour vision can tell apart (web/test/colors.test.ts). page.css has the same. */
 export const KIND_COLORS: Record<string, string> = {
-    dram: "#3f93e0", l1: "#e69f00", l1_small: "#b8a800", trace: "#cc79a7", cb: "#00a67d", kernel: "#7b8794", system_memory: "#d55e00",
+    dram: "#3f93e0", l1: "#d88801", l1_small: "#ffbd00", trace: "#ea53a5", cb: "#016e5f", kernel: "#b79888", system_memory: "#bf4300",
 };
 
 // White text is readable on each of them, and on the light theme dark text on their mix with white.

@@ -192,6 +192,7 @@ export interface BankMap {
     used: number;
     free: number | null;
     largest_free: number | null;
+    largest_free_address?: number | null;
     left_out: number;
     blocks: MapBlock[];
 }
@@ -345,8 +346,24 @@ export interface HistorySeries {
     samples: { time_ns: number; used: number }[];
 }
 
+/** Something that happened to a process, kept beyond its end. */
+export interface PastMoment {
+    time_ns: number;
+    type: "failure" | "mark" | "death";
+    pid: number;
+    comm: string;
+    name: string | null;
+    failure_type: Failure["type"] | null;
+    kind: AnyKind | null;
+    requested: number | null;
+    ending: PostMortem["ending"] | null;
+}
+
 export interface History extends Origin {
     series: HistorySeries[];
+    /** Times without a daemon. */
+    downtimes?: { from_ns: number; to_ns: number }[];
+    moments?: PastMoment[];
 }
 
 export interface PostMortem {

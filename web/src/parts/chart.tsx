@@ -6,7 +6,9 @@ import type { VNode } from "preact";
 import type uPlot from "uplot";
 import { isSaved } from "../model/source";
 import { theme } from "../model/theme";
+import type { Mark } from "../model/timeline_marks";
 import { bytes, clock } from "../model/units";
+import { save } from "./basics";
 import { useWidth } from "./hooks";
 
 // Evaluated with the first chart: uPlot asks for time zones and number formats when it is loaded, which takes longer than a first picture may.
@@ -18,11 +20,8 @@ export interface Line {
     values: (number | null)[];
 }
 
-export interface Mark {
-    time: number;
-    text: string;
-    isBad: boolean;
-}
+/** From and to in seconds: nothing is known of it. */
+export type Gap = [number, number];
 
 // Powers of two, so that the axis has round numbers of MiB and GiB.
 const STEPS = Array.from({ length: 46 }, (_one, i) => 2 ** i);
@@ -38,6 +37,17 @@ function shortClock(seconds: number): string {
 const shortestSpan = (): number => (isSaved() ? 0.001 : 10);
 
 const style = (name: string): string => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+
+function drawGaps(chart: uPlot, gaps: readonly Gap[]): void {
+    const { ctx, bbox } = chart;
+    ctx.save();
+    ctx.fillStyle = style("--track");
+    for (const gap of gaps) {
+        const [from, to] = gap.map((time) => Math.min(Math.max(chart.valToPos(time, "x", true), bbox.left), bbox.left + bbox.width)) as Gap;
+        if (to > from) ctx.fillRect(from, bbox.top, Math.max(to - from, 1), bbox.height);
+    }
+    ctx.restore();
+}
 
 function drawMarks(chart: uPlot, marks: readonly Mark[]): void {
     const { ctx, bbox } = chart;
@@ -75,6 +85,7 @@ interface Content {
     data: uPlot.AlignedData;
     lines: Line[];
     marks: Mark[];
+    gaps: Gap[];
     capacity: number | null;
     range: [number, number] | null;
     isWhole: boolean;
@@ -100,6 +111,7 @@ function optionsOf(latest: { current: Content }, width: number, height: number):
             label: line.label, stroke: line.color, width: 2, fill: `${line.color}2e`, points: { show: false },
         }))],
         hooks: {
+            drawClear: [(u) => drawGaps(u, latest.current.gaps)],
             draw: [(u) => {
                 drawCapacity(u, latest.current.capacity);
                 drawMarks(u, latest.current.marks);
@@ -115,13 +127,13 @@ function optionsOf(latest: { current: Content }, width: number, height: number):
     };
 }
 
-export function Chart({ times, lines, capacity, marks, height, label, range, isWhole, onZoom }: {
-    times: number[]; lines: Line[]; capacity: number | null; marks: Mark[]; height: number; label: string;
+export function Chart({ times, lines, capacity, marks, gaps, height, label, range, isWhole, onZoom }: {
+    times: number[]; lines: Line[]; capacity: number | null; marks: Mark[]; gaps: Gap[]; height: number; label: string;
     range: [number, number] | null; isWhole: boolean; onZoom: (range: [number, number] | null) => void;
 }): VNode {
     const [box, width] = useWidth();
     const chart = useRef<uPlot | null>(null);
-    const content: Content = { data: [times, ...lines.map((line) => line.values)], lines, marks, capacity, range, isWhole, onZoom };
+    const content: Content = { data: [times, ...lines.map((line) => line.values)], lines, marks, gaps, capacity, range, isWhole, onZoom };
     const latest = useRef(content);
     latest.current = content;
     const names = lines.map((line) => line.label).join("|");
@@ -141,9 +153,31 @@ export function Chart({ times, lines, capacity, marks, height, label, range, isW
     }, [width, height, names, mode]);
     useEffect(() => {
         chart.current?.setData(latest.current.data);
-    }, [times, lines, range, marks, isWhole]);
+    }, [times, lines, range, marks, gaps, isWhole]);
+    const key = (event: KeyboardEvent): void => {
+        const [from, to] = range ?? [times[0] ?? 0, times[times.length - 1] ?? 0];
+        const length = to - from;
+        const show = (low: number, high: number): void => onZoom([low, Math.max(high, low + 0.01)]);
+        const actions: Record<string, () => void> = {
+            "+": () => show(from + length / 4, to - length / 4), "=": () => show(from + length / 4, to - length / 4),
+            "-": () => show(from - length / 2, to + length / 2), "0": () => onZoom(null),
+            ArrowLeft: () => show(from - length / 8, to - length / 8), ArrowRight: () => show(from + length / 8, to + length / 8),
+        };
+        const action = actions[event.key];
+        if (action === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
+        event.preventDefault();
+        event.stopPropagation();
+        action();
+    };
+    const savePlot = (): void => {
+        box.current?.querySelector("canvas")?.toBlob((blob) => blob !== null && save("ttmem-time-line.png", blob));
+    };
     const last = lines.map((line) => `${line.label} ${bytes(line.values[line.values.length - 1] ?? null)}`).join(", ");
     return (
-        <div class="chart" ref={box} role="img" aria-label={`${label}: now ${last}`} onDblClick={() => onZoom(null)} />
+        <>
+            <div class="chart" ref={box} tabIndex={0} role="img" onDblClick={() => onZoom(null)} onKeyDown={key}
+                aria-label={`${label}: now ${last}. Keys: plus and minus zoom, arrows move, 0 the whole.`} />
+            <div class="map-tools"><button type="button" onClick={savePlot}>picture</button></div>
+        </>
     );
 }

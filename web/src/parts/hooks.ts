@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { useEffect, useRef, useState } from "preact/hooks";
+import { pauseMs } from "../model/pace";
 import { ApiError, connection, get, isSaved, round } from "../model/source";
 
 export interface Answer<T> {
@@ -10,25 +11,37 @@ export interface Answer<T> {
 }
 
 const LEAST_MS = 1500;
-const MOST_MS = 30_000;
-// An answer that takes long is asked for less often, so that a page costs the daemon at most a fiftieth of a processor.
-const SHARE = 50;
+// The answers that the view asks for repeatedly. All of them together cost the daemon at most a fiftieth of a processor.
+let activeAnswers = 0;
+
+export interface Asking {
+    /** The least time between two requests. */
+    leastMs?: number;
+    /** What is added to the address when it is asked for, such as a time that moves on. */
+    now?: () => string;
+    /** The answer of the address before is shown until that of a new one is there. */
+    keepsOld?: boolean;
+}
 
 /** The answer of an address; null: nothing is asked. It is asked again when the host changes, while the tab is visible. */
-export function useAnswer<T>(address: string | null): Answer<T> {
+export function useAnswer<T>(address: string | null, { leastMs = LEAST_MS, now = (): string => "", keepsOld = false }: Asking = {}): Answer<T> {
     const [answer, setAnswer] = useState<Answer<T> & { of: string | null }>(
         { data: null, error: "", isDenied: false, isLoading: true, of: null });
-    const next = useRef(0);
+    const addition = useRef(now);
+    addition.current = now;
     useEffect(() => {
         if (address === null) return;
         const abort = new AbortController();
         let isRunning = false;
         let timer = 0;
+        let lastMs = 0;
+        const took: number[] = [];
+        ++activeAnswers;
         const ask = async (): Promise<void> => {
             isRunning = true;
             const start = performance.now();
             try {
-                const data = await get<T>(address, abort.signal);
+                const data = await get<T>(address + addition.current(), abort.signal);
                 if (abort.signal.aborted) return;
                 setAnswer({ data, error: "", isDenied: false, isLoading: false, of: address });
             } catch (error) {
@@ -40,24 +53,28 @@ export function useAnswer<T>(address: string | null): Answer<T> {
                 }));
             }
             isRunning = false;
-            const took = performance.now() - start;
-            next.current = performance.now() + (isSaved() ? 0 : Math.min(Math.max(took * SHARE, LEAST_MS), MOST_MS));
+            lastMs = performance.now();
+            took.push(lastMs - start);
+            if (took.length > 3) took.shift();
         };
+        const waitMs = (): number => (isSaved() ? 0 : lastMs + pauseMs(took, activeAnswers, leastMs) - performance.now());
         void ask();
         const stop = round.subscribe(() => {
             if (isRunning || timer !== 0 || document.hidden || connection.value === "saved") return;
             timer = window.setTimeout(() => {
                 timer = 0;
                 if (!document.hidden && !isRunning) void ask();
-            }, Math.max(next.current - performance.now(), 0));
+            }, Math.max(waitMs(), 0));
         });
         return () => {
+            --activeAnswers;
             abort.abort();
             stop();
             clearTimeout(timer);
         };
     }, [address]);
-    return answer.of === address ? answer : { data: null, error: "", isDenied: false, isLoading: true };
+    if (answer.of === address) return answer;
+    return keepsOld && answer.data !== null ? { ...answer, isLoading: true } : { data: null, error: "", isDenied: false, isLoading: true };
 }
 
 /** The width of an element in CSS pixels, as it changes. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the API would answer about one moment of a recording, as far as the views ask for it and the recording has it.
 
-import { ALL_ALLOCATIONS, savedAnswer } from "../model/saved";
+import { ALL_ALLOCATIONS, matches, savedAnswer } from "../model/saved";
 import { KINDS } from "../model/types";
 import type {
     Allocation, AllocationPage, AnyKind, Device, Failure, Failures, Group, Groups, Holding, Inexactness, Kind, Listed, Maps, Mesh, Pool,
@@ -18,7 +18,14 @@ const PLANNED = 1;
 const VIEW = 2;
 const RESERVED_UNKNOWN = 4;
 const MOST_MESHES = 16;
+const DATAFLOW = 16;
+const SCRATCHPAD = 32;
 const KERNEL_TYPES = ["application", "fabric", "dispatch"] as const;
+/** The sentences of the program (src/census/inexactness.cpp). */
+export const REASONS = {
+    events_lost: "events were overwritten before they were read",
+    reserved_unknown: "reserved size unknown: used counts the requested bytes",
+} as const;
 const ALL_KINDS: readonly AnyKind[] = [...KINDS, "system_memory"];
 
 interface Sum {
@@ -40,6 +47,11 @@ function addTo(sum: Sum, held: Held): void {
         sum.requested += held.requested;
         ++sum.count;
     }
+}
+
+function cbTypeOf(held: Held): string | null {
+    if (kindOf(held) !== "cb") return null;
+    return held.flags & DATAFLOW ? "dataflow" : held.flags & SCRATCHPAD ? "scratchpad" : "circular";
 }
 
 const kindOf = (held: Held): AnyKind => KIND_NAMES[held.kind] ?? "kernel";
@@ -67,12 +79,12 @@ export class Moment {
     }
 
     private explain(process: RecordedProcess, state: State): void {
-        const add = (code: string, reason: string, count: number): void => {
-            this.inexact.push({ pid: process.pid, code, reason, detail: null, count, skipped: false });
+        const add = (code: keyof typeof REASONS, count: number): void => {
+            this.inexact.push({ pid: process.pid, code, reason: REASONS[code], detail: null, count, skipped: false });
         };
-        if (state.isLossy) add("events_lost", "the recording lacks events of this process before this moment", 1);
+        if (state.isLossy) add("events_lost", 1);
         const unknown = [...state.slots.values()].filter((held) => held.flags & RESERVED_UNKNOWN).length;
-        if (unknown > 0) add("reserved_unknown", "reserved size unknown: used counts the requested bytes", unknown);
+        if (unknown > 0) add("reserved_unknown", unknown);
     }
 
     private get timeNs(): number {
@@ -138,7 +150,7 @@ export class Moment {
         const kind = kindOf(held);
         return {
             pid: process.pid, devices, set: state.nameOf(state.sets.get(held.set)?.label ?? 0), kind,
-            kernel_type: kind === "kernel" ? KERNEL_TYPES[held.kind - 6] ?? null : null, cb_type: null, address: kind === "kernel" ? null : held.address,
+            kernel_type: kind === "kernel" ? KERNEL_TYPES[held.kind - 6] ?? null : null, cb_type: cbTypeOf(held), address: kind === "kernel" ? null : held.address,
             requested: held.requested, used: held.reserved, is_planned: (held.flags & PLANNED) !== 0, view: (held.flags & VIEW) !== 0,
             reserved_known: (held.flags & RESERVED_UNKNOWN) === 0, name: state.nameOf(held.name), thread: held.thread, age_ns: this.at - held.time,
         };
@@ -153,11 +165,12 @@ export class Moment {
         const kind = query.get("kind");
         const pid = query.get("pid");
         const device = query.get("device");
+        const name = query.get("name") ?? "";
         const groups = new Map<string | null, Group>();
         let count = 0;
         for (const { one, sum } of this.rows) {
             if ((kind !== null && one.kind !== kind) || (pid !== null && String(one.pid) !== pid)) continue;
-            if (device !== null && !one.devices.includes(Number(device))) continue;
+            if ((device !== null && !one.devices.includes(Number(device))) || !matches(one.name, name)) continue;
             ++count;
             const group = groups.get(one.name) ?? { key: one.name, pid: null, memory: sumsOf(), count: 0, largest: 0, oldest_age_ns: 0 };
             groups.set(one.name, group);
@@ -171,7 +184,7 @@ export class Moment {
         }
         const total = (group: Group): number => ALL_KINDS.reduce((sum, one) => sum + group.memory[one].used, 0);
         return {
-            ...this.origin(), bytes_are: "", total: groups.size, left_out: 0, allocation_count: count,
+            ...this.origin(), bytes_are: device === null ? "over all devices of each allocation" : `on device ${device}`, total: groups.size, left_out: 0, allocation_count: count,
             groups: [...groups.values()].sort((a, b) => total(b) - total(a)),
         };
     }
@@ -215,7 +228,7 @@ export class Moment {
         const maps = found.flatMap((one) => one ?? []);
         // An empty map is shown only if its kind has no other.
         const inUse = new Set(maps.filter((map) => map.used > 0).map((map) => map.kind));
-        return { ...this.origin(), device, bytes_are: "", left_out: 0, maps: maps.filter((map) => map.used > 0 || !inUse.has(map.kind)) };
+        return { ...this.origin(), device, bytes_are: "in one bank; requested and used of a block: in all banks", left_out: 0, maps: maps.filter((map) => map.used > 0 || !inUse.has(map.kind)) };
     }
 
     /** Undefined if a recording does not have it. */

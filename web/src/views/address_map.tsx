@@ -16,6 +16,8 @@ const OVERVIEW = 16;
 const GAP = 6;
 const STRIP = 78;
 const HEIGHT = OVERVIEW + GAP + STRIP;
+// Bytes around an address whose block is not known yet.
+const AROUND = 65_536;
 
 function describe(block: MapBlock): string {
     const end = block.address + block.bytes;
@@ -50,26 +52,110 @@ function drawLabels(context: CanvasRenderingContext2D, blocks: readonly MapBlock
     }
 }
 
-export function AddressMap({ label, base, size, blocks, largestFree, start }: {
-    label: string; base: number; size: number; blocks: readonly MapBlock[]; largestFree: number | null; start?: number | null;
+/** What a link says of a map: the addresses that it shows, and the block that is chosen. */
+export interface MapPlace {
+    window: Window | null;
+    chosen: number | null;
+}
+
+const FETCH_MS = 150;
+const LINK_MS = 300;
+
+/** The blocks of a part of the bank, for a map that has more blocks than one answer. */
+interface Part {
+    window: Window;
+    blocks: readonly MapBlock[];
+}
+
+/** The blocks around the window: all, or those of a part that is asked for when it is not there. */
+function useBlocks(blocks: readonly MapBlock[], window: Window, whole: Window, more: ((window: Window) => Promise<MapBlock[]>) | null): readonly MapBlock[] {
+    const [part, setPart] = useState<Part | null>(null);
+    const of = useRef(blocks);
+    const end = blocks[blocks.length - 1];
+    const isCovered = more === null || (end !== undefined && window.to <= end.address + end.bytes);
+    const isWhole = window.from <= whole.from && window.to >= whole.to;
+    const isInPart = part !== null && part.window.from <= window.from && part.window.to >= window.to;
+    useEffect(() => {
+        // What was asked for before is asked for again with each new answer of the whole.
+        if (more === null || isCovered || isWhole || (isInPart && of.current === blocks)) return;
+        of.current = blocks;
+        let isGone = false;
+        const timer = setTimeout(() => {
+            const length = window.to - window.from;
+            const wanted = { from: Math.max(Math.floor(window.from - length), whole.from), to: Math.min(Math.ceil(window.to + length), whole.to) };
+            more(wanted).then((found) => {
+                if (!isGone) setPart({ window: wanted, blocks: found });
+            }, () => undefined);  // What is there stays; the next answer of the whole asks again.
+        }, FETCH_MS);
+        return () => {
+            isGone = true;
+            clearTimeout(timer);
+        };
+    }, [blocks, isCovered || isInPart || isWhole ? "" : `${window.from} ${window.to}`]);
+    return !isCovered && part !== null && part.window.from <= window.to && part.window.to >= window.from ? part.blocks : blocks;
+}
+
+export function AddressMap({ label, base, size, blocks: known, largestFree, largestAt = null, more = null, place = null, onPlace }: {
+    label: string; base: number; size: number; blocks: readonly MapBlock[]; largestFree: number | null; largestAt?: number | null;
+    more?: ((window: Window) => Promise<MapBlock[]>) | null; place?: MapPlace | null; onPlace?: (place: MapPlace) => void;
 }): VNode {
     const whole: Window = { from: base, to: base + size };
     const [box, width] = useWidth();
     const canvas = useRef<HTMLCanvasElement>(null);
-    const [window_, setWindow] = useState<Window>(whole);
-    const [shown, setShown] = useState(-1);
+    const [window_, setWindow] = useState<Window>(place?.window ? pan(place.window, whole, 0) : whole);
+    const blocks = useBlocks(known, window_, whole, more);
+    const [shownAt, setShownAt] = useState<number | null>(null);
+    const shown = shownAt === null ? -1 : blockAt(blocks, shownAt);
     const drag = useRef<{ x: number; window: Window; isOverview: boolean } | null>(null);
-    const state = useRef({ window: window_, width, shown });
-    state.current = { window: window_, width, shown };
-    const largest = useMemo(
-        () => blocks.findIndex((block) => block.is_free && block.bytes === largestFree), [blocks, largestFree]);
+    const state = useRef({ window: window_, width, shownAt });
+    state.current = { window: window_, width, shownAt };
+    // An address to open when the blocks around it are there.
+    const wanted = useRef<number | null>(null);
+    const link = useRef(0);
+    const gapAt = useMemo(() => largestAt ?? blocks.find((block) => block.is_free && block.bytes === largestFree)?.address ?? null,
+        [blocks, largestAt, largestFree]);
+    const largest = gapAt === null ? -1 : blockAt(blocks, gapAt);
 
-    useEffect(() => setWindow(whole), [base, size]);
+    /** A link to this view shows the same. */
+    const tell = (next: Window, chosen: number | null): void => {
+        clearTimeout(link.current);
+        if (onPlace === undefined) return;
+        const isWhole = next.from <= whole.from && next.to >= whole.to;
+        link.current = window.setTimeout(() => onPlace({ window: isWhole ? null : next, chosen }), LINK_MS);
+    };
+    const moveTo = (next: Window, chosen: number | null = state.current.shownAt): void => {
+        setWindow(next);
+        tell(next, chosen);
+    };
+    const openAt = (at: number): void => {
+        const found = blockAt(blocks, at);
+        if (found >= 0) {
+            open(found);
+            return;
+        }
+        if (more === null) return;
+        wanted.current = at;
+        setWindow(pan({ from: at - AROUND / 2, to: at + AROUND / 2 }, whole, 0));
+    };
+    const bank = `${base} ${size}`;
+    const lastBank = useRef(bank);
     useEffect(() => {
-        if (start === null || start === undefined) return;
-        const found = blockAt(blocks, start);
-        if (found >= 0) open(found);
-    }, [start, blocks.length > 0]);
+        if (lastBank.current !== bank) setWindow(whole);
+        lastBank.current = bank;
+    }, [bank]);
+    useEffect(() => {
+        if (place?.chosen === null || place?.chosen === undefined || place.chosen === shownAt) return;
+        if (place.window === null) openAt(place.chosen);
+        else setShownAt(place.chosen);
+    }, [place?.chosen, known.length > 0]);
+    useEffect(() => {
+        if (wanted.current === null) return;
+        const found = blockAt(blocks, wanted.current);
+        if (found < 0) return;
+        wanted.current = null;
+        open(found);
+    }, [blocks]);
+    useEffect(() => () => clearTimeout(link.current), []);
 
     useEffect(() => {
         const element = canvas.current;
@@ -79,7 +165,7 @@ export function AddressMap({ label, base, size, blocks, largestFree, start }: {
         const pixels = Math.round(width * ratio);
         element.width = pixels;
         element.height = Math.round(HEIGHT * ratio);
-        drawStrip(context, stripColors(blocks, whole, pixels, theme.value), 0, Math.round(OVERVIEW * ratio));
+        drawStrip(context, stripColors(known, whole, pixels, theme.value), 0, Math.round(OVERVIEW * ratio));
         drawStrip(context, stripColors(blocks, window_, pixels, theme.value), Math.round((OVERVIEW + GAP) * ratio), Math.round(STRIP * ratio));
         drawLabels(context, blocks, window_, pixels, ratio);
         const at = (value: number): number => ((value - base) / size) * pixels;
@@ -96,14 +182,23 @@ export function AddressMap({ label, base, size, blocks, largestFree, start }: {
         };
         frame(largest, [5 * ratio, 4 * ratio]);
         frame(shown, []);
-    }, [blocks, window_, width, shown, largest, theme.value]);
+    }, [known, blocks, window_, width, shown, largest, theme.value]);
 
     function open(index: number): void {
         const block = blocks[index];
         if (block === undefined) return;
-        setShown(index);
+        setShownAt(block.address);
         const length = Math.min(Math.max(block.bytes * 3, 64), size);
-        setWindow(pan({ from: block.address - (length - block.bytes) / 2, to: block.address + (length + block.bytes) / 2 }, whole, 0));
+        moveTo(pan({ from: block.address - (length - block.bytes) / 2, to: block.address + (length + block.bytes) / 2 }, whole, 0), block.address);
+    }
+    /** The block behind or before the chosen one, also if it is not here yet. */
+    function next(by: 1 | -1): void {
+        const index = Math.max(shown + by, 0);
+        const last = blocks[blocks.length - 1];
+        const first = blocks[0];
+        if (index >= blocks.length && last !== undefined && more !== null) openAt(last.address + last.bytes);
+        else if (shown === 0 && by < 0 && first !== undefined && more !== null && first.address > base) openAt(first.address - 1);
+        else open(Math.min(index, blocks.length - 1));
     }
     const addressAt = (x: number): number => {
         const { window: now, width: room } = state.current;
@@ -117,7 +212,7 @@ export function AddressMap({ label, base, size, blocks, largestFree, start }: {
             if (!event.ctrlKey && !event.shiftKey && document.activeElement !== element) return;
             event.preventDefault();
             const now = state.current.window;
-            setWindow(Math.abs(event.deltaX) > Math.abs(event.deltaY)
+            moveTo(Math.abs(event.deltaX) > Math.abs(event.deltaY)
                 ? pan(now, whole, (event.deltaX / Math.max(state.current.width, 1)) * (now.to - now.from))
                 : zoom(now, whole, addressAt(event.offsetX), event.deltaY > 0 ? 1.25 : 0.8));
         };
@@ -125,15 +220,16 @@ export function AddressMap({ label, base, size, blocks, largestFree, start }: {
         return () => element.removeEventListener("wheel", wheel);
     }, [base, size]);
 
+    const hover = (x: number): void => setShownAt(blocks[blockAt(blocks, addressAt(x))]?.address ?? null);
     const key = (event: KeyboardEvent): void => {
         const length = window_.to - window_.from;
         const middle = window_.from + length / 2;
         const actions: Record<string, () => void> = {
-            "+": () => setWindow(zoom(window_, whole, middle, 0.5)), "=": () => setWindow(zoom(window_, whole, middle, 0.5)),
-            "-": () => setWindow(zoom(window_, whole, middle, 2)), "0": () => setWindow(whole),
-            ArrowLeft: () => setWindow(pan(window_, whole, -length / 8)), ArrowRight: () => setWindow(pan(window_, whole, length / 8)),
-            n: () => open(Math.min(shown + 1, blocks.length - 1)), N: () => open(Math.max(shown - 1, 0)),
-            g: () => open(largest),
+            "+": () => moveTo(zoom(window_, whole, middle, 0.5)), "=": () => moveTo(zoom(window_, whole, middle, 0.5)),
+            "-": () => moveTo(zoom(window_, whole, middle, 2)), "0": () => moveTo(whole),
+            ArrowLeft: () => moveTo(pan(window_, whole, -length / 8)), ArrowRight: () => moveTo(pan(window_, whole, length / 8)),
+            n: () => next(1), N: () => next(-1),
+            g: () => gapAt !== null && openAt(gapAt),
         };
         const action = actions[event.key];
         if (action === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
@@ -151,16 +247,16 @@ export function AddressMap({ label, base, size, blocks, largestFree, start }: {
                 onPointerDown={(event) => {
                     canvas.current?.setPointerCapture(event.pointerId);
                     drag.current = { x: event.offsetX, window: window_, isOverview: event.offsetY < OVERVIEW };
-                    if (event.offsetY >= OVERVIEW) setShown(blockAt(blocks, addressAt(event.offsetX)));
+                    if (event.offsetY >= OVERVIEW) hover(event.offsetX);
                 }}
                 onPointerMove={(event) => {
                     const from = drag.current;
                     if (from === null) {
-                        if (event.offsetY > OVERVIEW) setShown(blockAt(blocks, addressAt(event.offsetX)));
+                        if (event.offsetY > OVERVIEW) hover(event.offsetX);
                         return;
                     }
                     const by = ((event.offsetX - from.x) / Math.max(width, 1)) * (from.isOverview ? size : -(from.window.to - from.window.from));
-                    setWindow(pan(from.window, whole, by));
+                    moveTo(pan(from.window, whole, by));
                 }}
                 onPointerUp={() => (drag.current = null)} />
             <div class="map-line">
@@ -168,10 +264,10 @@ export function AddressMap({ label, base, size, blocks, largestFree, start }: {
                     ? `${address(window_.from)} to ${address(window_.to)}: ${bytes(window_.to - window_.from)} of ${bytes(size)}`
                     : describe(block)}</span>
                 <span class="map-tools">
-                    {largest >= 0 && <button type="button" onClick={() => open(largest)}>largest gap {bytes(largestFree)}, {percent(largestFree, size)}</button>}
-                    <button type="button" aria-label="zoom in" onClick={() => setWindow(zoom(window_, whole, (window_.from + window_.to) / 2, 0.5))}>+</button>
-                    <button type="button" aria-label="zoom out" onClick={() => setWindow(zoom(window_, whole, (window_.from + window_.to) / 2, 2))}>-</button>
-                    <button type="button" onClick={() => setWindow(whole)}>whole</button>
+                    {gapAt !== null && <button type="button" onClick={() => openAt(gapAt)}>largest gap {bytes(largestFree)}, {percent(largestFree, size)}</button>}
+                    <button type="button" aria-label="zoom in" onClick={() => moveTo(zoom(window_, whole, (window_.from + window_.to) / 2, 0.5))}>+</button>
+                    <button type="button" aria-label="zoom out" onClick={() => moveTo(zoom(window_, whole, (window_.from + window_.to) / 2, 2))}>-</button>
+                    <button type="button" onClick={() => moveTo(whole)}>whole</button>
                     <button type="button" onClick={() => canvas.current?.toBlob((blob) => blob !== null && save("ttmem-map.png", blob))}>picture</button>
                 </span>
             </div>

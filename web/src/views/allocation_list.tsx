@@ -34,11 +34,13 @@ interface Loaded {
 
 const NOTHING: Loaded = { rows: [], first: null, next: null, error: "", at: 0 };
 
-function useRows(query: Record<string, string>): { loaded: Loaded; more: () => void; reload: () => void } {
+function useRows(query: Record<string, string>): { loaded: Loaded; more: () => void; reload: () => void; all: () => Promise<Allocation[] | null> } {
     const [loaded, setLoaded] = useState<Loaded>(NOTHING);
     const [version, setVersion] = useState(0);
     const busy = useRef(false);
     const key = JSON.stringify(query);
+    const latest = useRef(key);
+    latest.current = key;
     useEffect(() => {
         const abort = new AbortController();
         const timer = setTimeout(() => {
@@ -64,16 +66,36 @@ function useRows(query: Record<string, string>): { loaded: Loaded; more: () => v
             (error: unknown) => setLoaded((old) => ({ ...old, next: null, error: error instanceof Error ? error.message : "" })),
         ).finally(() => (busy.current = false));
     };
-    return { loaded, more, reload: () => setVersion(version + 1) };
+    /** Reads on to the end; null if it fails, which is shown, or if another list is shown meanwhile. */
+    const all = async (): Promise<Allocation[] | null> => {
+        let { rows, next } = loaded;
+        busy.current = true;
+        try {
+            while (next !== null) {
+                const page: AllocationPage = await get<AllocationPage>(addressOf("/v1/allocations", { ...query, limit: PAGE, cursor: next }));
+                rows = rows.concat(page.allocations);
+                next = page.next;
+                if (latest.current !== key) return null;
+                setLoaded((old) => ({ ...old, rows, next }));
+            }
+            return rows;
+        } catch (error) {
+            setLoaded((old) => ({ ...old, error: error instanceof Error ? error.message : "" }));
+            return null;
+        } finally {
+            busy.current = false;
+        }
+    };
+    return { loaded, more, reload: () => setVersion(version + 1), all };
 }
 
 const Row = memo(function Row({ one, index, isChosen, sinceNs }: {
     one: Allocation; index: number; isChosen: boolean; sinceNs: number;
 }): VNode {
     return (
-        <div class={`row ${isChosen ? "chosen" : ""}`} role="row" aria-rowindex={index + 2} aria-selected={isChosen}
+        <div class={`row ${isChosen ? "chosen" : ""}`} role="row" id={`row-${index}`} aria-rowindex={index + 2} aria-selected={isChosen}
             style={{ transform: `translateY(${index * ROW}px)` }} data-index={index}>
-            <span role="gridcell" class="name">{nameOf(one.name)}{one.is_planned && <i class="dim"> planned</i>}{one.view && <i class="dim"> view</i>}</span>
+            <span role="gridcell" class="name">{nameOf(one.name)}{typeOf(one)}{one.is_planned && <i class="dim"> planned</i>}{one.view && <i class="dim"> view</i>}</span>
             <span role="gridcell"><Kind kind={one.kind} /></span>
             <span role="gridcell" class="num">{one.reserved_known ? "" : "~"}{bytes(one.used)}</span>
             <span role="gridcell" class="num">{bytes(one.requested)}</span>
@@ -85,7 +107,13 @@ const Row = memo(function Row({ one, index, isChosen, sinceNs }: {
     );
 });
 
-function csv(rows: readonly Allocation[]): string {
+/** A circular buffer is said to be another sort only if it is one. */
+function typeOf(one: Allocation): string {
+    const type = one.kernel_type ?? (one.cb_type === "circular" ? null : one.cb_type);
+    return type === null ? "" : ` (${type})`;
+}
+
+export function csv(rows: readonly Allocation[]): string {
     // A leading sign would make a spreadsheet compute a name.
     const text = (value: string): string => `"${(/^[=+\-@\t\r]/.test(value) ? `'${value}` : value).replaceAll('"', '""')}"`;
     const lines = rows.map((one) => [text(one.name ?? ""), one.kind, one.used, one.requested, one.pid, text(one.devices.join(" ")),
@@ -105,11 +133,12 @@ export function AllocationList({ filters }: { filters: Filters }): VNode {
     const isReverse = query.get("reverse") === "true";
     const { device, pid, name } = filters;
     const kind = query.get("kind") ?? "";
-    const { loaded, more, reload } = useRows({ device, pid, kind, name, sort, reverse: isReverse ? "true" : "" });
+    const { loaded, more, reload, all } = useRows({ device, pid, kind, name, sort, reverse: isReverse ? "true" : "" });
     const box = useRef<HTMLDivElement>(null);
     const [top, setTop] = useState(0);
     const [height, setHeight] = useState(480);
     const [chosen, setChosen] = useState(0);
+    const [isReading, setReading] = useState(false);
     const now = useNow();
     const total = loaded.first === null ? 0 : loaded.next === null ? loaded.rows.length : loaded.first.total;
     const first = Math.max(Math.floor(top / ROW) - 4, 0);
@@ -147,6 +176,15 @@ export function AllocationList({ filters }: { filters: Filters }): VNode {
         } else if (event.key === "Enter") open(chosen);
     };
 
+    const saveAll = async (form: "csv" | "json"): Promise<void> => {
+        setReading(true);
+        const rows = await all();
+        setReading(false);
+        if (rows === null) return;
+        if (form === "csv") save("ttmem-allocations.csv", csv(rows), "text/csv");
+        else save("ttmem-allocations.json", JSON.stringify(rows), "application/json");
+    };
+
     if (loaded.error !== "" && loaded.first === null) {
         return hasDetails.value ? <Empty title="No list"><p>{loaded.error}</p></Empty> : <HowToSeeMore />;
     }
@@ -156,19 +194,21 @@ export function AllocationList({ filters }: { filters: Filters }): VNode {
             <>
                 <span class="dim">{loaded.at > 0 && !isSaved() && `read ${age((now - loaded.at) * 1e6)} ago`}</span>
                 <button type="button" onClick={reload}>read again</button>
-                <button type="button" onClick={() => save("ttmem-allocations.csv", csv(loaded.rows), "text/csv")}>CSV</button>
-                <button type="button" onClick={() => save("ttmem-allocations.json", JSON.stringify(loaded.rows), "application/json")}>JSON</button>
+                <button type="button" disabled={isReading} onClick={() => void saveAll("csv")}>CSV</button>
+                <button type="button" disabled={isReading} onClick={() => void saveAll("json")}>JSON</button>
             </>}>
             {page === null ? <div class="skeleton tall" role="status" aria-label="loading" />
                 : page.total === 0 ? <Empty title="No allocation matches" />
-                    : <div class="grid" role="grid" aria-label="allocations" aria-rowcount={total + 1} aria-colcount={COLUMNS.length}>
-                        <div class="row head" role="row" aria-rowindex={1}>{COLUMNS.map((column) => (
+                    : <div class="grid">
+                        <div class="row head" role="row" id="list-head" aria-rowindex={1}>{COLUMNS.map((column) => (
                             <span key={column.key} role="columnheader" aria-sort={column.sort === sort ? (isReverse ? "ascending" : "descending") : "none"}>
                                 {column.sort === null ? column.text
                                     : <button type="button" class="link" onClick={() => chooseSort(column.sort)}>
                                         {column.text}{column.sort === sort ? (isReverse ? " ▲" : " ▼") : ""}</button>}
                             </span>))}</div>
-                        <div class="rows" ref={box} tabIndex={0} role="rowgroup" aria-label="rows" onKeyDown={key}
+                        <div class="rows" ref={box} tabIndex={0} role="grid" aria-label="allocations" aria-owns="list-head" onKeyDown={key}
+                            aria-rowcount={total + 1} aria-colcount={COLUMNS.length}
+                            aria-activedescendant={chosen >= first && chosen < last ? `row-${chosen}` : undefined}
                             onScroll={(event) => setTop(event.currentTarget.scrollTop)}
                             onClick={(event) => {
                                 const row = (event.target as HTMLElement).closest<HTMLElement>("[data-index]");
@@ -180,7 +220,9 @@ export function AllocationList({ filters }: { filters: Filters }): VNode {
                                     <Row key={first + i} one={one} index={first + i} isChosen={first + i === chosen} sinceNs={0} />))}
                             </div>
                         </div>
-                        <p class="dim">{number(loaded.rows.length)} of {number(page.total)} are here; more come as you scroll.
+                        {loaded.error !== "" && <p class="notice" role="status">{loaded.error}</p>}
+                        <p class="only-print">The rows on the screen are printed. The CSV file has all {number(page.total)}.</p>
+                        <p class="dim no-print">{number(loaded.rows.length)} of {number(page.total)} are here; more come as you scroll.
                             Enter shows an allocation in the address map.</p>
                     </div>}
             {page !== null && <HiddenNote of={page} />}

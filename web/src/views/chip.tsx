@@ -3,16 +3,19 @@
 
 import type { VNode } from "preact";
 import { useMemo } from "preact/hooks";
+import { stepOf } from "../model/pace";
 import { addressOf, route, setQuery } from "../model/router";
 import { hasDetails, isSaved, status } from "../model/source";
 import { holders } from "../model/status";
 import { KIND_COLORS } from "../model/theme";
+import { timelineMarks } from "../model/timeline_marks";
+import type { Mark } from "../model/timeline_marks";
 import { KINDS } from "../model/types";
 import type { Device, Failures, History, Kind as KindName, Marks, PostMortems, Status } from "../model/types";
-import { bytes, clock, number, percent } from "../model/units";
+import { bytes, number, percent } from "../model/units";
 import { Bar, Choice, Empty, HistoryNote, HowToSeeMore, Kind, KIND_WORDS, Link, Panel, Show } from "../parts/basics";
 import { Chart } from "../parts/chart";
-import type { Mark } from "../parts/chart";
+import type { Gap } from "../parts/chart";
 import { useAnswer } from "../parts/hooks";
 import { CoreColumn, CoreGrid } from "./cores";
 
@@ -64,39 +67,37 @@ function Pools({ device }: { device: Device }): VNode {
 
 const SPANS = [{ value: "300", text: "5 min" }, { value: "3600", text: "1 hour" }, { value: "86400", text: "1 day" }] as const;
 
-function useMarks(device: number, view: Status): Mark[] {
+/** Starts, marks, failures and ends of the processes of a chip, also of those that have ended; the last first. */
+function useMarks(device: number, view: Status, past: History | null): Mark[] {
     const failures = useAnswer<Failures>(hasDetails.value ? addressOf("/v1/failures", { device, limit: 100 }) : null).data;
     const deaths = useAnswer<PostMortems>(hasDetails.value ? addressOf("/v1/post-mortems", { device, limit: 100 }) : null).data;
     const marks = useAnswer<Marks>(hasDetails.value ? "/v1/marks?limit=200" : null).data;
     const live = holders(view, device);
     const started = live.map((one) => one.pid).join();
-    return useMemo(() => [
-        ...(marks?.moments ?? []).filter((one) => isSaved() || live.some(({ pid }) => pid === one.pid)).map((one) => ({
-            time: one.time_ns / 1e9, text: `${clock(one.time_ns)} process ${one.pid}: mark ${one.name}`, isBad: false,
-        })),
-        ...(failures?.failures ?? []).map((one) => ({
-            time: one.time_ns / 1e9, text: `${clock(one.time_ns)} process ${one.pid}: ${one.verdict}`, isBad: true,
-        })),
-        ...(deaths?.post_mortems ?? []).map((one) => ({
-            time: one.died_ns / 1e9, text: `${clock(one.died_ns)} process ${one.process.pid} ended`, isBad: one.ending === "signal",
-        })),
-        ...live.map((one) => ({
-            time: one.start_time_ns / 1e9, text: `${clock(one.start_time_ns)} process ${one.pid} started`, isBad: false,
-        })),
-    ].sort((a, b) => b.time - a.time), [failures, deaths, marks, started]);
+    return useMemo(() => timelineMarks({
+        live, failures: failures?.failures ?? [], kept: failures?.kept ?? [], deaths: deaths?.post_mortems ?? [], marks: marks?.moments ?? [],
+        past: past?.moments ?? [], isSaved: isSaved(),
+    }), [failures, deaths, marks, started, past]);
 }
+
+// Older samples are a minute apart: the line goes on beyond both ends.
+const AROUND_S = 120;
 
 function OverTime({ device, view }: { device: Device; view: Status }): VNode {
     const { query } = route.value;
     const kind = (query.get("kind") ?? "dram") as KindName;
     const span = query.get("span") ?? "3600";
-    const answer = useAnswer<History>(addressOf("/v1/history", { device: device.id }));
-    const marks = useMarks(device.id, view);
     const capacity = device.memory[kind]?.capacity ?? null;
     const isWhole = query.get("scale") === "capacity";
     const from = Number(query.get("from"));
     const to = Number(query.get("to"));
     const zoomed: [number, number] | null = from > 0 && to > from ? [from, to] : null;
+    // What was saved has the whole.
+    const address = isSaved() ? addressOf("/v1/history", { device: device.id })
+        : addressOf("/v1/history", { device: device.id, kind, step: stepOf(zoomed === null ? Number(span) : to - from) || null });
+    const answer = useAnswer<History>(address + (zoomed === null || isSaved() ? "" : `&since=${Math.floor(from) - AROUND_S}000000000&until=${Math.ceil(to) + AROUND_S}000000000`),
+        { keepsOld: true, now: () => (isSaved() || zoomed !== null ? "" : `&since=${Math.floor(Date.now() / 1e3 - Number(span))}000000000`) });
+    const marks = useMarks(device.id, view, answer.data);
     const samples = answer.data?.series.find((one) => one.kind === kind)?.samples;
     const { times, lines } = useMemo(() => {
         // What was saved or recorded ends with its last sample.
@@ -107,6 +108,7 @@ function OverTime({ device, view }: { device: Device; view: Status }): VNode {
             lines: [{ label: kind, color: KIND_COLORS[kind] ?? "#888888", values: shown.map((one) => one.used) }],
         };
     }, [samples, kind, span, zoomed === null]);
+    const gaps = useMemo(() => (answer.data?.downtimes ?? []).map((one): Gap => [one.from_ns / 1e9, one.to_ns / 1e9]), [answer.data]);
     return (
         <Panel title={`${KIND_WORDS[kind]} over time`} actions={
             <>
@@ -119,9 +121,9 @@ function OverTime({ device, view }: { device: Device; view: Status }): VNode {
                 {zoomed !== null && <button type="button" onClick={() => setQuery({ from: null, to: null })}>whole</button>}
             </>}>
             {answer.data && <HistoryNote of={answer.data} />}
-            <Show answer={answer}>{() => times.length === 0
-                ? <Empty title="No samples yet"><p>The daemon takes one every second while a process uses the chip.</p></Empty>
-                : <Chart times={times} lines={lines} capacity={capacity} marks={marks} height={220}
+            <Show answer={answer}>{() => times.length === 0 ? answer.isLoading ? <div class="skeleton" role="status" aria-label="loading" />
+                : <Empty title="No samples yet"><p>The daemon takes one every second while a process uses the chip.</p></Empty>
+                : <Chart times={times} lines={lines} capacity={capacity} marks={marks} gaps={gaps} height={220}
                     label={`${kind} of chip ${device.id} over time`} range={zoomed} isWhole={isWhole}
                     onZoom={(range) => setQuery(range === null ? { from: null, to: null }
                         : { from: range[0].toFixed(3), to: range[1].toFixed(3) })} />}

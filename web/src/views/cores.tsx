@@ -9,6 +9,7 @@ import type { BankMap, CoreFigures, Cores, MapBlock, Maps } from "../model/types
 import { address, bytes, count, nameOf, percent } from "../model/units";
 import { Choice, Empty, HiddenNote, Panel, Show } from "../parts/basics";
 import { useAnswer } from "../parts/hooks";
+import { savePicture } from "../parts/picture";
 
 const METRICS = [
     { value: "used", text: "fullest" }, { value: "cb_top", text: "CB top" }, { value: "headroom", text: "headroom" },
@@ -68,14 +69,18 @@ function Grid({ cores, metric, chosen, size, capacity }: {
 export function CoreGrid({ device, chosen }: { device: number; chosen: string | null }): VNode {
     const answer = useAnswer<Cores>(addressOf("/v1/cores", { device }));
     const metric = (route.value.query.get("metric") ?? "used") as Metric;
+    const box = useRef<HTMLDivElement>(null);
     return (
         <Panel title="Cores" actions={
-            <Choice label="metric" value={metric} options={METRICS} onChange={(value) => setQuery({ metric: value })} />}>
+            <>
+                <Choice label="metric" value={metric} options={METRICS} onChange={(value) => setQuery({ metric: value })} />
+                <button type="button" onClick={() => box.current !== null && savePicture(box.current, "ttmem-cores.png")}>picture</button>
+            </>}>
             <Show answer={answer}>{(data) => data.cores.length === 0
                 ? <Empty title="No core holds anything" />
                 : <>
-                    <Grid cores={data.cores} metric={metric} chosen={chosen} capacity={data.capacity}
-                        size={data.grid_size ?? [Math.max(...data.cores.map((one) => one.core[0])) + 1, 1]} />
+                    <div ref={box}><Grid cores={data.cores} metric={metric} chosen={chosen} capacity={data.capacity}
+                        size={data.grid_size ?? [Math.max(...data.cores.map((one) => one.core[0])) + 1, 1]} /></div>
                     <div class="scale" aria-hidden="true"><span>empty</span>
                         {[...Array(10).keys()].map((i) => <i key={i} class={`heat-${i}`} />)}<span>full</span></div>
                     <p class="dim">{bytes(data.capacity)} of L1 per core. Circular buffers grow from below, buffers from above;
@@ -124,22 +129,35 @@ function Column({ map, title }: { map: BankMap; title: string }): VNode {
     );
 }
 
+const MOST_ALLOCATORS = 3;
+const MOST_PROGRAMS = 4;
+
+function notShown(allocators: number, programs: number): string {
+    const parts = [allocators > 0 ? count(allocators, "allocator", "allocators") : "", programs > 0 ? count(programs, "program", "programs") : ""];
+    const text = parts.filter((one) => one !== "").join(" and ");
+    return text === "" ? "" : `Not shown: ${text}.`;
+}
+
 export function CoreColumn({ device, core, isChosen }: { device: number; core: string | null; isChosen: boolean }): VNode {
     const l1 = useAnswer<Maps>(core === null ? null : addressOf("/v1/map", { device, kind: "l1", core, limit: 60 }));
     const cb = useAnswer<Maps>(core === null ? null : addressOf("/v1/map", { device, kind: "cb", core, limit: 8 }));
-    if (core === null) return <Panel title="Core"><Empty title="No core holds circular buffers" /></Panel>;
+    const box = useRef<HTMLDivElement>(null);
     const programs = (cb.data?.maps ?? []).filter((map) => map.blocks.some((block) => !block.is_free));
+    if (core === null) return <Panel title="Core"><Empty title="No core holds circular buffers" /></Panel>;
+    const isAnything = (l1.data?.maps.length ?? 0) > 0;
     return (
-        <Panel title={`Core ${core}${isChosen ? "" : ", the fullest"}`}>
+        <Panel title={`Core ${core}${isChosen ? "" : ", the fullest"}`} actions={isAnything
+            && <button type="button" onClick={() => box.current !== null && savePicture(box.current, "ttmem-core.png")}>picture</button>}>
             <Show answer={l1}>{(data) => data.maps.length === 0
                 ? <Empty title="Nothing is in L1 of this core" />
-                : <div class="column-row" tabIndex={0} role="region" aria-label={`columns of core ${core}`}>
-                    {data.maps.slice(0, 3).map((map) => (
+                : <><div class="column-row" ref={box} tabIndex={0} role="region" aria-label={`columns of core ${core}`}>
+                    {data.maps.slice(0, MOST_ALLOCATORS).map((map) => (
                         <Column key={`l1 ${map.pid} ${map.set ?? ""}`} map={map} title={`L1 of process ${map.pid}`} />))}
-                    {programs.slice(0, 4).map((map, i) => (
+                    {programs.slice(0, MOST_PROGRAMS).map((map, i) => (
                         <Column key={`cb ${map.pid} ${i}`} map={map}
                             title={`circular buffers: ${nameOf(map.shown_core?.programs[0]?.name ?? map.set ?? null)}`} />))}
-                </div>}
+                </div>
+                <p class="dim">{notShown(data.maps.length - MOST_ALLOCATORS, Math.max(programs.length - MOST_PROGRAMS, 0) + (cb.data?.left_out ?? 0))}</p></>}
             </Show>
         </Panel>
     );

@@ -20,7 +20,7 @@ export function failureTitle(failure: Failure): string {
     return `${failure.kind ?? ""} ${bytes(failure.requested)} ${where}: ${failure.verdict}`;
 }
 
-function verdict(failure: Failure): string {
+export function verdict(failure: Failure): string {
     const missing = bytes(failure.missing);
     switch (failure.verdict) {
         case "fragmented":

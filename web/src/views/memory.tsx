@@ -4,20 +4,22 @@
 import type { VNode } from "preact";
 import { useMemo } from "preact/hooks";
 import { flame, treemap } from "../model/layout";
-import type { Box } from "../model/layout";
+import type { Box, Window } from "../model/layout";
 import { addressOf, route, setQuery } from "../model/router";
-import { hasDetails, status } from "../model/source";
+import { get, hasDetails, isSaved, status } from "../model/source";
 import { buildTree, find } from "../model/tree";
 import type { Scope } from "../model/tree";
 import { KINDS } from "../model/types";
-import type { AnyKind, Groups, Kind as KindName, Maps } from "../model/types";
+import type { AnyKind, BankMap, Groups, Kind as KindName, MapBlock, Maps } from "../model/types";
 import { bytes, count, ids, number, percent } from "../model/units";
 import { Choice, Empty, HiddenNote, HowToSeeMore, KIND_WORDS, Link, Panel, Show } from "../parts/basics";
 import { useAnswer } from "../parts/hooks";
 import { ScopeCanvas } from "../parts/scope_canvas";
 import { AddressMap } from "./address_map";
+import type { MapPlace } from "./address_map";
 import { AllocationList } from "./allocation_list";
 
+const MOST_BLOCKS = 10_000;
 const VIEWS = [
     { value: "treemap", text: "treemap" }, { value: "flame", text: "flame graph" },
     { value: "list", text: "list" }, { value: "map", text: "address map" },
@@ -124,15 +126,27 @@ function Scopes({ filters, view }: { filters: Filters; view: "treemap" | "flame"
     );
 }
 
+const hasAddresses = (map: BankMap): boolean => map.bank.base !== null && map.bank.size !== null;
+
+/** The blocks of a map in a window. The answer has the maps of its process alone, in the same order. */
+async function blocksOf(map: BankMap, position: number, window: Window, maps: readonly BankMap[]): Promise<MapBlock[]> {
+    const address = addressOf("/v1/map", { device: map.device, pid: map.pid, kind: map.kind, limit: MOST_BLOCKS, from: window.from, to: window.to });
+    const before = maps.slice(0, position).filter((one) => one.pid === map.pid).length;
+    return (await get<Maps>(address)).maps.filter(hasAddresses)[before]?.blocks ?? [];
+}
+
 function MapPanel({ filters }: { filters: Filters }): VNode {
     const device = filters.device === "" ? String(status.value?.devices[0]?.id ?? "") : filters.device;
     const { pid, kind } = filters;
-    const answer = useAnswer<Maps>(device === "" ? null : addressOf("/v1/map", { device, pid, kind, limit: 10_000 }));
-    const start = Number(route.value.query.get("address") ?? NaN);
+    const answer = useAnswer<Maps>(device === "" ? null : addressOf("/v1/map", { device, pid, kind, limit: MOST_BLOCKS }));
+    const { query } = route.value;
+    const numberOf = (name: string): number | null => (/^\d+$/.test(query.get(name) ?? "") ? Number(query.get(name)) : null);
+    const [from, to] = [numberOf("from"), numberOf("to")];
+    const linked: MapPlace = { window: from !== null && to !== null && to > from ? { from, to } : null, chosen: numberOf("address") };
     if (device === "") return <Empty title="No chip is in use" />;
     return (
         <Show answer={answer}>{(data) => {
-            const maps = data.maps.filter((map) => map.bank.base !== null && map.bank.size !== null);
+            const maps = data.maps.filter(hasAddresses);
             return (
                 <>
                     {maps.length === 0 && <Empty title={`Chip ${device} has no ${KIND_WORDS[kind]} bank that reports its addresses`} />}
@@ -143,7 +157,13 @@ function MapPanel({ filters }: { filters: Filters }): VNode {
                             <p class="dim">One of {number(map.bank.banks)} banks of {bytes(map.bank.size)}: {bytes(map.used)} used, {bytes(map.free)} free,
                                 largest block {bytes(map.largest_free)}{map.left_out > 0 && `, ${count(map.left_out, "block", "blocks")} not shown`}.</p>
                             <AddressMap label={`${kind} of process ${map.pid}`} base={map.bank.base ?? 0} size={map.bank.size ?? 1}
-                                blocks={map.blocks} largestFree={map.largest_free} start={Number.isNaN(start) ? null : start} />
+                                blocks={map.blocks} largestFree={map.largest_free} largestAt={map.largest_free_address ?? null}
+                                more={map.left_out > 0 && !isSaved() ? (window) => blocksOf(map, i, window, maps) : null}
+                                place={query.has("map") && query.get("map") !== String(i) ? null : linked}
+                                onPlace={({ window, chosen }) => setQuery({
+                                    map: window === null && chosen === null ? null : i, address: chosen,
+                                    from: window === null ? null : Math.floor(window.from), to: window === null ? null : Math.ceil(window.to),
+                                })} />
                         </Panel>
                     ))}
                     <HiddenNote of={data} />
