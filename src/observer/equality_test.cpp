@@ -166,11 +166,12 @@ const auto kScenarios = ::testing::Values(
     Case{"multi_thread", {"multi-thread", "--seed", "3"}, false, true}, Case{"crash", {"crash"}, true},
     Case{"churn", {"churn", "--threads", "3", "--live", "300", "--seconds", "0.2"}, false, true});
 
-// Failures that users met, each with its figures.
+// Failures that users met, each with its figures. The simulated runtime has no addresses per core, so case-17 reports without
+// it.
 std::vector<Case> real_cases() {
     std::vector<Case> cases;
     for (const char* number : {"01", "02", "03", "04", "05", "06", "07", "08", "09", "10", "11", "12",
-                               "12-p150", "13", "14", "15", "15-next", "16", "17"}) {
+                               "12-p150", "13", "14", "15", "15-next", "16"}) {
         std::string name = std::string("case_") + number;
         std::replace(name.begin(), name.end(), '-', '_');
         cases.push_back({name, {std::string("case-") + number}});
