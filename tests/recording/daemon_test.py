@@ -227,7 +227,7 @@ class ThroughTheDaemon(TestCase):
         self.assertEqual({one["pid"] for one in listed["allocations"]}, {holders[STRANGER].pid})
         self.assertEqual(listed["hidden"]["process_count"], 1)
         other = self.ttmem("allocations", "--recording", path, "--pid", str(holders[OTHER_STRANGER].pid))
-        self.assertEqual((other.returncode, "its details are for that user" in other.stderr), (1, True), other.stderr)
+        self.assertEqual((other.returncode, "only that user, root and members of group ttmem" in other.stderr), (1, True), other.stderr)
 
     def used_by(self, path: str, pid: int) -> int:
         [process] = [one for one in json.loads(self.ttmem("ps", "--recording", path, "--json").stdout)["processes"]
