@@ -23,8 +23,10 @@
 #include "base/environment.hpp"
 #include "base/pidfd.hpp"
 #include "base/signals.hpp"
+#include "census/device_facts.hpp"
 #include "census/groups.hpp"
 #include "census/peak_contents.hpp"
+#include "census/selection.hpp"
 #include "sources/host.hpp"
 
 namespace ttmem::access {
@@ -191,20 +193,21 @@ std::vector<view::PeakLayer> peak_layers(const census::Census& census, uint64_t 
     return layers;
 }
 
-// Whether bytes may be missing from a peak. The other reasons concern names, cores, history and numbers of
-// devices.
-bool may_hide_bytes(const census::Inexactness& inexactness) {
-    using census::Reason;
-    constexpr Reason kHarmless[] = {Reason::names_full, Reason::core_sets_full, Reason::threads_share_ring,
-                                    Reason::name_cut,   Reason::scope_too_deep, Reason::numbers_may_differ};
-    return std::find(std::begin(kHarmless), std::end(kHarmless), inexactness.reason) == std::end(kHarmless);
+std::vector<view::SmallBanks> small_banks(const census::Census& census) {
+    std::vector<view::SmallBanks> banks;
+    const auto selection = census::Selection::of(census, {});
+    for (const census::DeviceTable::Device& device :
+         selection ? selection->table().devices() : std::vector<census::DeviceTable::Device>()) {
+        banks.push_back({device.id, census::bank_of(device.info, census::Kind::l1_small).banks});
+    }
+    return banks;
 }
 
 // Compares the limits with the peaks of each device.
 void check_limits(view::RunView& view, const census::Census& census,
                   const std::vector<view::PeakLimit>& limits) {
     const bool is_partial =
-        std::any_of(view.figures.inexact.begin(), view.figures.inexact.end(), may_hide_bytes);
+        std::any_of(view.figures.inexact.begin(), view.figures.inexact.end(), view::may_hide_bytes);
     const auto bounds = census::compute_peak_bounds(census);
     for (const view::PeakLimit& limit : limits) {
         const size_t kind = census::index_of(limit.kind);
@@ -228,7 +231,7 @@ std::vector<view::LeastHeadroom> least_headroom(const view::RunView& view, const
                                                 RunHeadroom& headroom) {
     std::vector<view::LeastHeadroom> rows = headroom.finish(census);
     const bool is_partial =
-        std::any_of(view.figures.inexact.begin(), view.figures.inexact.end(), may_hide_bytes);
+        std::any_of(view.figures.inexact.begin(), view.figures.inexact.end(), view::may_hide_bytes);
     for (view::LeastHeadroom& row : rows) {
         row.at_least = is_partial ? std::nullopt : row.at_least;
     }
@@ -254,6 +257,7 @@ view::RunView look_back(const RunSettings& settings, census::Census census, RunH
         view.failure_counts = std::move(failures->counts);
     }
     view.peak_by_name = peak_layers(census, view.origin.time_ns);
+    view.small_banks = small_banks(census);
     check_limits(view, census, settings.limits);
     if (settings.headroom) {
         view.least_headroom = least_headroom(view, census, headroom);

@@ -49,6 +49,14 @@ class Advise(TestCase):
             self.assertEqual(refused.returncode, 1)
             self.assertIn("must be a report of 'ttmem run --report'", refused.stderr)
 
+    def test_a_report_advises_on_l1_small_by_its_peak(self):
+        with tempfile.TemporaryDirectory() as folder:
+            report = os.path.join(folder, "report")
+            self.assertEqual(self.ttmem("run", "--report", report, "--", SIMULATOR, "case-09").returncode, 0)
+            item = self.advice("--report", report)["l1_small_size"]
+            self.assertEqual(item["value"], 0)
+            self.assertIn("0 B of 3.8 KiB were used on each core", item["text"])
+
 
 if __name__ == "__main__":
     main()

@@ -16,7 +16,7 @@ import unittest
 import xml.etree.ElementTree
 
 from harness import pseudo_terminal
-from harness.observer import PYTHON_SCENARIO, SIMULATOR, UNOBSERVED, call
+from harness.observer import PYTHON_SCENARIO, RELEASE, SIMULATOR, UNOBSERVED, call, stand_in
 from harness.processes import children_of
 from harness.programs import LIB, TEST_BIN, TTMEM
 
@@ -47,6 +47,33 @@ class Cards(unittest.TestCase):
         program = failure["card"]["clash"]
         self.assertEqual(max(block["address"] + block["bytes"] for block in program["buffers"]), failure["cb_end"])
         self.assertEqual(program["blocker"]["address"], failure["lowest_buffer"])
+
+    def test_a_sharded_request_that_was_observed_has_its_cores_and_proposals(self):
+        for case, cores, field, value in (("case-08", 8, "with_cores", 13), ("case-07", 64, "region_size", 33792)):
+            _, report = report_of("--", SIMULATOR, case)
+            [failure] = report["failures"]
+            self.assertEqual(failure["card"]["request"]["banks"], cores)
+            self.assertEqual(failure["card"]["fix"][field], value)
+
+    def test_an_observed_trace_that_is_too_large_names_the_size_of_the_region(self):
+        with tempfile.NamedTemporaryFile() as truth:
+            _, report = report_of("--", RELEASE, stand_in("7600"), "--truth", truth.name)
+        [failure] = [failure for failure in report["failures"] if failure["kind"] == "trace"]
+        card = failure["card"]
+        self.assertIsNone(card["no_fix"])
+        self.assertLess(failure["needed"], card["bank"]["size"] - card["bank"]["used"], "the banks would hold it")
+        per_bank = -(-(card["bank"]["used"] + failure["needed"]) // 8192) * 8192
+        self.assertEqual(card["fix"]["region_size"], per_bank * card["bank"]["banks"])
+        self.assertEqual(card["fix"]["to_free"], [])
+
+    def test_a_process_that_is_killed_right_after_a_failure_leaves_its_card(self):
+        script = ('mkfifo "$1"; "$0" case-02 --pause-at refused <"$1" >"$1.out" 2>&1 & exec 3>"$1"; '
+                  'until grep -q paused "$1.out"; do sleep 0.02; done; kill -9 $!; wait')
+        with tempfile.TemporaryDirectory() as folder:
+            _, report = report_of("--", "sh", "-c", script, SIMULATOR, os.path.join(folder, "pipe"))
+        [failure] = report["failures"]
+        self.assertEqual((failure["verdict"], failure["short_by"]), ("fragmented", 30720))
+        self.assertEqual(failure["card"]["fix"]["to_free"][0]["blocks"][0]["name"], "kv_cache.0")
 
 
 class Assertions(unittest.TestCase):
@@ -218,6 +245,14 @@ class Assertions(unittest.TestCase):
         done = run("--fail-on-failure", "--", SIMULATOR, "oom-dram")
         self.assertEqual(done.returncode, 97, done.stderr)
         self.assertIn("--fail-on-failure: ", done.stderr)
+
+    def test_leaks_and_failures_of_an_inexact_ledger_are_undecided_and_exit_with_97(self):
+        command = ("--", SIMULATOR, "churn", "--threads", "1", "--live", "200", "--seconds", "0.1")
+        for gate in ("--fail-on-leak", "--fail-on-failure"):
+            self.assertEqual(run(gate, *command).returncode, 0)
+            done = run(gate, *command, environment={"TTMEM_SLOTS": "32"})
+            self.assertEqual(done.returncode, 97, done.stderr)
+            self.assertRegex(done.stderr, f"{gate}: undecided in process")
 
     def test_a_regression_is_named_by_layer_in_every_report(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -26,7 +26,7 @@ base::Expected<access::Reply<view::AdviceView>> advice_on_report(const std::stri
     view.origin = report->origin;
     view.inexact = report->figures.inexact;
     view.processes = report->figures.processes.size();
-    view.advice = view::advise_on(report->figures, report->failures, {});
+    view.advice = view::advise_on(report->figures, report->failures, report->small_banks);
     return access::Reply<view::AdviceView>{std::move(view), {}};
 }
 

@@ -42,6 +42,11 @@ void fields(auto& io, Like<PeakLayer> auto& layer) {
     io("requested", layer.requested, "requested bytes; a mesh allocation counts once");
 }
 
+void fields(auto& io, Like<SmallBanks> auto& one) {
+    io("device", one.device, "the device");
+    io("banks", one.banks, "its banks of L1_SMALL, one per core");
+}
+
 void fields(auto& io, Like<GateResult> auto& gate) {
     io("name", gate.name, "the option that asked for it");
     io("passed", gate.passed, "false: the exit code is 97");
@@ -65,6 +70,7 @@ void fields(auto& io, Like<RunView> auto& view) {
        "buffers on the fullest core");
     io("peak_by_name", view.peak_by_name,
        "what the processes held when each had requested most, by kind and name: the most of any process");
+    io("small_banks", view.small_banks, "the banks of L1_SMALL, which `l1_small_size` is the size of");
     io("gates", view.gates, "the checks that were asked for");
     io("left", view.left, "allocations that were live when their process ended, by kind and name");
     io("failure_counts", view.failure_counts, "totals per process");

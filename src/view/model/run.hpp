@@ -67,6 +67,14 @@ struct PeakLayer {
     bool operator==(const PeakLayer&) const = default;
 };
 
+// A bank of L1_SMALL is on each core, and l1_small_size is per core.
+struct SmallBanks {
+    uint32_t device = 0;
+    uint32_t banks = 0;
+
+    bool operator==(const SmallBanks&) const = default;
+};
+
 // A check of the run (run_gates.hpp).
 struct GateResult {
     std::string name;
@@ -90,6 +98,7 @@ struct RunView {
     std::vector<UndecidedPeak> undecided;
     std::vector<LeastHeadroom> least_headroom;
     std::vector<PeakLayer> peak_by_name;  // by kind, the most first
+    std::vector<SmallBanks> small_banks;
     std::vector<GateResult> gates;
     std::vector<std::string> missing_facts;  // facts that its tt-metal does not give
 

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <iterator>
 #include <map>
 
 #include "view/text/format.hpp"
@@ -25,16 +26,10 @@ GateResult result_of(std::string name, const std::vector<std::string>& problems,
             problems.empty() ? passed : fmt::format("{}", fmt::join(problems, "; "))};
 }
 
-// Whether all events of a process from some moment on, or the whole process, may be missing.
-bool may_hide_events(census::Reason reason) {
-    using census::Reason;
-    return reason == Reason::stopped || reason == Reason::segment_skipped ||
-           reason == Reason::too_many_segments || reason == Reason::too_many_processes;
-}
-
+// What may have been left or have failed without being seen. A size that is not known hides neither.
 void add_undecided(const RunView& view, std::vector<std::string>& problems) {
     for (const census::Inexactness& one : view.figures.inexact) {
-        if (may_hide_events(one.reason)) {
+        if (may_hide_bytes(one) && one.reason != census::Reason::reserved_unknown) {
             problems.push_back(one.pid == 0
                                    ? fmt::format("undecided: {}", text_of(one))
                                    : fmt::format("undecided in process {}: {}", one.pid, text_of(one)));
@@ -221,6 +216,13 @@ std::string escape_xml(const std::string& text) {
 }
 
 }  // namespace
+
+bool may_hide_bytes(const census::Inexactness& inexactness) {
+    using census::Reason;
+    constexpr Reason kHarmless[] = {Reason::names_full, Reason::core_sets_full, Reason::threads_share_ring,
+                                    Reason::name_cut,   Reason::scope_too_deep, Reason::numbers_may_differ};
+    return std::find(std::begin(kHarmless), std::end(kHarmless), inexactness.reason) == std::end(kHarmless);
+}
 
 std::vector<GateResult> check_gates(const RunView& view, const RunGates& gates) {
     std::vector<GateResult> results;

@@ -33,6 +33,9 @@ struct RunGates {
     }
 };
 
+// Whether bytes may be missing from a peak. The other reasons concern names, cores, history and numbers of devices.
+bool may_hide_bytes(const census::Inexactness& inexactness);
+
 // One result per gate, in the order above. Where nothing was tracked, the only gate is whether that is allowed.
 std::vector<GateResult> check_gates(const RunView& view, const RunGates& gates);
 

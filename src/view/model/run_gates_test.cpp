@@ -48,6 +48,22 @@ TEST(RunGates, LessHeadroomThanInTheBaselineIsARegression) {
     EXPECT_THAT(check_gates(view, gates).at(0).text, HasSubstr("headroom of device 0 can't be compared"));
 }
 
+TEST(RunGates, LeaksAndFailuresThatMayNotHaveBeenSeenAreUndecidedAndFail) {
+    RunGates gates;
+    gates.fail_on_leak = gates.fail_on_failure = true;
+    RunView view = run_with_peak(100, 50);
+    view.figures.inexact = {{.reason = census::Reason::names_full},
+                            {.reason = census::Reason::reserved_unknown}};
+    for (const GateResult& gate : check_gates(view, gates)) {
+        EXPECT_TRUE(gate.passed) << gate.text;
+    }
+    view.figures.inexact.push_back({.reason = census::Reason::ledger_full});
+    for (const GateResult& gate : check_gates(view, gates)) {
+        EXPECT_FALSE(gate.passed) << gate.name;
+        EXPECT_THAT(gate.text, HasSubstr("undecided: "));
+    }
+}
+
 TEST(RunGates, APeakThatIsALowerBoundCanNotBeComparedAndFails) {
     RunGates gates;
     gates.baseline = run_with_peak(100, 50);

@@ -15,6 +15,7 @@
 #include "census/failures.hpp"
 #include "census/figures.hpp"
 #include "view/model/origin.hpp"
+#include "view/model/run.hpp"
 #include "view/questions/host.hpp"
 #include "view/questions/question.hpp"
 
@@ -51,12 +52,6 @@ struct AdviceView {
 
     bool is_exact() const { return inexact.empty(); }
     bool operator==(const AdviceView&) const = default;
-};
-
-// A bank of L1_SMALL is on each core, and l1_small_size is per core.
-struct SmallBanks {
-    uint32_t device = 0;
-    uint32_t banks = 0;
 };
 
 // What peaks and failures say. `small_banks` has the devices of which it is known.
