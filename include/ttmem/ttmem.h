@@ -67,6 +67,9 @@ typedef enum ttmem_kind TTMEM_ENUM_BASE {
 #define TTMEM_PLANNED 0x100u /* hooked by a graph capture: nothing is really taken */
 #define TTMEM_VIEW 0x200u    /* on memory that another allocation owns */
 
+/* Or this to TTMEM_L1: its address is one of the allocators of single cores, not that of all banks in lockstep. */
+#define TTMEM_PER_CORE 0x4000u
+
 /* Or one of these to the flags of ttmem_allocate_cb(): programs lay these out in L1 as they do circular buffers. */
 #define TTMEM_DATAFLOW 0x1000u   /* a dataflow buffer */
 #define TTMEM_SCRATCHPAD 0x2000u /* a scratchpad */
@@ -157,7 +160,7 @@ void ttmem_stop_reporting(void);
 
 /*
  * Records a live allocation, on each member of the set.
- *   kind       a ttmem_kind, with TTMEM_PLANNED or TTMEM_VIEW where it is one
+ *   kind       a ttmem_kind, with TTMEM_PLANNED, TTMEM_VIEW or TTMEM_PER_CORE where it is one
  *   requested  logical bytes on one device
  *   reserved   bytes that the allocator took for it on one device, in all banks, or TTMEM_UNKNOWN
  *   owner      the runtime's id of the buffer, shown unchanged

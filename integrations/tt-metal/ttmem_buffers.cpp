@@ -154,15 +154,22 @@ void record_regions(State& state, const AllocatorImpl* allocator) {
 
 void report_out_of_memory(State& state, const AllocatorImpl* allocator, const Buffer* buffer) {
     const Statistics now = allocator->get_statistics(buffer->buffer_type());
-    ttmem_out_of_memory failure{};
+    ttmem_failed_request request{};
+    ttmem_out_of_memory& failure = request.failure;
     failure.set = set_of(state, buffer->device());
     failure.kind = kind_of(buffer->buffer_type());
     failure.requested = buffer->size();
     failure.needed_per_bank = needed_per_bank(buffer);
     failure.free_per_bank = now.total_free_bytes;
     failure.largest_free_per_bank = now.largest_free_block_bytes;
+    const bool is_interleaved = buffer->buffer_layout() == TensorMemoryLayout::INTERLEAVED;
+    request.page_bytes = buffer->page_size();
+    request.banks = is_interleaved        ? allocator->get_num_banks(buffer->buffer_type())
+                    : is_per_core(buffer) ? 0
+                                          : buffer->num_cores().value_or(0);
+    request.direction = buffer->bottom_up() ? TTMEM_BOTTOM_UP : TTMEM_TOP_DOWN;
     if (failure.needed_per_bank > failure.largest_free_per_bank) {  // else it failed for another reason
-        ttmem_allocation_failed(&failure);
+        ttmem_request_failed(&request);
     }
 }
 
@@ -177,9 +184,10 @@ void allocated(const Buffer* buffer) noexcept {
         record.kind = kind_of(buffer->buffer_type());
         record.allocator = is_planned ? nullptr : buffer->allocator();
         const ContextScope context;
-        record.handle =
-            ttmem_allocate(record.set, record.kind | (is_planned ? TTMEM_PLANNED : 0u), record.address,
-                           buffer->size(), reserved_bytes(buffer), buffer->unique_id());
+        const uint32_t flags = (is_planned ? TTMEM_PLANNED : 0u) |
+                               (record.kind == TTMEM_L1 && is_per_core(buffer) ? TTMEM_PER_CORE : 0u);
+        record.handle = ttmem_allocate(record.set, record.kind | flags, record.address, buffer->size(),
+                                       reserved_bytes(buffer), buffer->unique_id());
         if (const BufferRecord before = state.buffers.put(record); before.buffer != nullptr) {
             ttmem_free(before.handle);
         }

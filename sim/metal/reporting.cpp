@@ -229,7 +229,7 @@ void circular_buffers_clashed(uint64_t program, uint64_t size, uint64_t region_e
 
 void buffer_on_a_core(const IDevice* device, uint64_t address, uint64_t bytes, uint64_t id) {
     if (const ttmem_set set = set_of(device); set != 0) {
-        ttmem_allocate(set, TTMEM_L1, address, bytes, bytes, id);
+        ttmem_allocate(set, TTMEM_L1 | TTMEM_PER_CORE, address, bytes, bytes, id);
     }
 }
 

@@ -53,6 +53,13 @@ private:
                 ledger_.reader().name(a.name)};
     }
 
+    // Then a block has its address on some cores only.
+    bool has_addresses_per_core() const {
+        return std::any_of(card_.blocks.begin(), card_.blocks.end(), [](const segment::CardBlock& block) {
+            return block.allocation.flags.has(segment::AllocationFlag::per_core);
+        });
+    }
+
     // The buffers of the bank. The id of a block is its index in the card.
     std::vector<LiveBlock> live_blocks() const {
         std::vector<LiveBlock> blocks;
@@ -95,7 +102,7 @@ private:
             pin_unknown(blocks);
         }
         auto bank = BankSnapshot::of(head_.bank_base, head_.bank_size, std::move(blocks));
-        if (!bank) {
+        if (!bank || has_addresses_per_core()) {
             return unknown(
                 "cannot be decided: addresses per core (its allocations do not lie in lockstep banks)");
         }
@@ -131,7 +138,10 @@ private:
         const allocator::PoolStatistics& has = bank->statistics();
         const bool agrees = has.largest_free == failure.largest_free_per_bank &&
                             (has.free == failure.free_per_bank || !head_.is_complete());
-        if (!agrees) {
+        // The limit of a trace region is its size as requested. In each bank it is rounded up, so the map may have more.
+        const bool is_below_the_limit = *kind == Kind::trace && failure.free_per_bank <= has.free &&
+                                        failure.largest_free_per_bank <= has.largest_free;
+        if (!agrees && !is_below_the_limit) {
             return unknown("the allocator said " + std::to_string(failure.free_per_bank) + " B free, " +
                            std::to_string(failure.largest_free_per_bank) +
                            " B in one block, and the map has " + std::to_string(has.free) + " B, " +
@@ -149,8 +159,10 @@ private:
                                 .bottom_up = head_.direction == TTMEM_BOTTOM_UP};
         WaysOut ways;
         ways.fits_after_compaction = failure.needed_per_bank <= failure.free_per_bank;
-        add_releases(ways, *bank, failure.needed_per_bank, bottom_up,
-                     [&](const LiveBlock& block) { return describe(card_.blocks[block.id].allocation); });
+        if (agrees) {
+            add_releases(ways, *bank, failure.needed_per_bank, bottom_up,
+                         [&](const LiveBlock& block) { return describe(card_.blocks[block.id].allocation); });
+        }
         if (const auto asked = request(*kind, pool, bottom_up)) {
             add_other_requests(ways, *asked, pool, *bank);
             if (is_l1 && others_.dram) {
@@ -158,8 +170,10 @@ private:
             }
         }
         ways.region_size =
-            region_size_for(*kind, pool, *bank, {.pool = pool_of(*kind), .bottom_up = bottom_up},
-                            failure.needed_per_bank, others_.room_below);
+            agrees || failure.needed_per_bank > has.largest_free
+                ? region_size_for(*kind, pool, *bank, {.pool = pool_of(*kind), .bottom_up = bottom_up},
+                                  failure.needed_per_bank, others_.room_below)
+                : std::optional(trace_limit_for(*bank, pool, failure.needed_per_bank));
         return ways;
     }
 
@@ -253,7 +267,7 @@ private:
         if (failure.has_blocker == 0) {
             return ways;  // no buffer is known to be in the way
         }
-        const auto bank = head_.is_complete()
+        const auto bank = head_.is_complete() && !has_addresses_per_core()
                               ? BankSnapshot::of(head_.bank_base, head_.bank_size, live_blocks())
                               : std::nullopt;
         const uint64_t bank_end = saturating_add(head_.bank_base, head_.bank_size);

@@ -161,7 +161,9 @@ private:
     std::vector<MapBlock> youngest() {
         std::vector<const Allocation*> all;
         for (const segment::CardBlock& block : card_.blocks) {
-            all.push_back(&block.allocation);
+            if (!is_circular(block.allocation)) {
+                all.push_back(&block.allocation);
+            }
         }
         const auto last = all.begin() + static_cast<ptrdiff_t>(std::min(kListed, all.size()));
         std::partial_sort(all.begin(), last, all.end(),

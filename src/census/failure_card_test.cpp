@@ -276,6 +276,7 @@ TEST_F(FailureCards, OfAClashHaveTheProgramTheBufferInTheWayAndTheCores) {
     EXPECT_EQ(found.program->blocker->age_ns, 70u);
     EXPECT_EQ(found.bank.kind, Kind::l1);
     EXPECT_THAT(names(found.around), testing::Contains("activations"));
+    EXPECT_THAT(names(found.youngest), ElementsAre("activations")) << "no circular buffers";
     ASSERT_TRUE(found.fix);
     EXPECT_THAT(found.fix->to_shrink, ElementsAre(BufferToShrink{"matmul", 0x120, 0x60, 0x40}));
     ASSERT_THAT(found.fix->to_free, SizeIs(1));
@@ -328,6 +329,14 @@ TEST_F(CardFixes, RestOnTheAllocatorsOwnFigures) {
     EXPECT_THAT(card().no_fix, testing::HasSubstr("the map has 832 B"));
 }
 
+TEST_F(CardFixes, OfABankWithABufferOnSomeCoresAreUndecided) {
+    add_a_and_b();
+    blocks_[0].flags = segment::AllocationFlag::per_core;
+    write();
+    EXPECT_EQ(card().fix, std::nullopt);
+    EXPECT_THAT(card().no_fix, testing::HasSubstr("cannot be decided: addresses per core"));
+}
+
 TEST_F(CardFixes, OfPartOfTheMapFreeNothingThatIsUnknown) {
     add_block(0x1200, 4 * 64, segment_.add_name("b"), 90);
     gaps_ = {{0x1080, 384}, {0x1240, 448}};
@@ -356,6 +365,24 @@ TEST_F(CardFixes, NameOtherRequestsAndTheSizeOfARegion) {
     EXPECT_EQ(card().fix->with_cores, 3u) << "7 pages of 64 on each";
     EXPECT_FALSE(card().fix->fits_after_compaction);
     EXPECT_THAT(card().fix->to_free, IsEmpty());
+}
+
+TEST_F(CardFixes, NameDramOnlyWhereItIsStillOpen) {
+    head_.failure.kind = static_cast<uint8_t>(AllocationKind::l1);
+    head_.failure.needed_per_bank = 640;  // 10 pages of 64 in each of 4 banks
+    add_a_and_b();
+    for (segment::Allocation& block : blocks_) {
+        block.kind = AllocationKind::l1;
+    }
+    write();
+    ASSERT_TRUE(card().fix) << card().no_fix;
+    EXPECT_EQ(card().fix->dram_address, 0x1000u) << "DRAM is empty";
+    census_ = census_of(segment_.process(7, 100, ProcessState::dead));
+    EXPECT_EQ(card().fix->dram_address, std::nullopt) << "of an ended process";
+    census_ = census_of(segment_.process(7));
+    head_.failure.set = segment_.add_set(1, 1, 200);
+    write();
+    EXPECT_EQ(card().fix->dram_address, std::nullopt) << "of a closed set";
 }
 
 // What is used and what is needed are less than the region has; its free blocks do not hold the request.
@@ -393,6 +420,45 @@ TEST_F(CardFixes, OfAFragmentedTraceRegionAreOfAllBanks) {
     write();
     ASSERT_TRUE(card().fix) << card().no_fix;
     EXPECT_EQ(card().fix->region_size, 4u * 24'576) << "4,096 are free at its high end, which grows";
+}
+
+// The limit of all traces is the size of the region as requested, which is rounded up in each bank.
+class CardFixesOfTraces : public CardFixes {
+protected:
+    void SetUp() override {
+        CardFixes::SetUp();
+        ttmem_device_info info = small_chip(0x20, 1);
+        info.memory[TTMEM_DRAM].size_per_bank = 65'536;
+        segment_.add_device(info);
+        head_.failure.set = segment_.add_set(2);
+        census_ = census_of(segment_.process(7));
+        head_.failure.kind = static_cast<uint8_t>(AllocationKind::trace);
+        head_.direction = head_.request_direction = TTMEM_BOTTOM_UP;
+        head_.page_bytes = head_.request_banks = 0;
+        head_.bank_size = 16'384;
+        head_.used_per_bank = 4096;
+        add_block(0x1000, 4 * 4096, segment_.add_name("trace"), 10, AllocationKind::trace);
+    }
+};
+
+TEST_F(CardFixesOfTraces, NameTheRegionWhoseSizeIsTheLimit) {
+    head_.failure.needed_per_bank = 6144;
+    head_.failure.free_per_bank = head_.failure.largest_free_per_bank = 6000;  // the map has 12,288
+    write();
+    ASSERT_TRUE(card().fix) << card().no_fix;
+    EXPECT_EQ(card().fix->region_size, 4u * 16'384);
+    EXPECT_THAT(card().fix->to_free, IsEmpty()) << "the map does not say what counts";
+}
+
+TEST_F(CardFixesOfTraces, NameALargerRegionWhereTheBanksAreTooSmallToo) {
+    head_.failure.needed_per_bank = 14'336;
+    head_.failure.free_per_bank = head_.failure.largest_free_per_bank = 6000;
+    write();
+    ASSERT_TRUE(card().fix) << card().no_fix;
+    EXPECT_EQ(card().fix->region_size, 4u * 24'576);
+    head_.failure.largest_free_per_bank = 12'289;  // more than the map has
+    write(false);
+    EXPECT_EQ(card().fix, std::nullopt);
 }
 
 TEST_F(FailureCards, OutliveTheEntryOfTheirFailure) {

@@ -190,8 +190,11 @@ public:
         if (below) {
             pools.room_below = below->size;
         }
-        if (failure.kind == static_cast<uint8_t>(segment::AllocationKind::l1) ||
-            failure.kind == static_cast<uint8_t>(segment::AllocationKind::l1_small)) {
+        // DRAM is read as it is now. What a process left behind when it ended, or closed, says nothing about a next request.
+        const bool is_live = set->is_open() && ledger_.process->state == ProcessState::live &&
+                             !ledger_.process->lifetime.ended;
+        if (is_live && (failure.kind == static_cast<uint8_t>(segment::AllocationKind::l1) ||
+                        failure.kind == static_cast<uint8_t>(segment::AllocationKind::l1_small))) {
             add_dram(pools, *set);
         }
         return pools;

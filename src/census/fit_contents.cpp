@@ -46,6 +46,8 @@ FitContents read_contents(const Selection& selection, const SelectedLedger& ledg
             pool.used += a.used();
             pool.has_unknown_sizes =
                 pool.has_unknown_sizes || a.flags.has(segment::AllocationFlag::reserved_unknown);
+            pool.has_addresses_per_core =
+                pool.has_addresses_per_core || a.flags.has(segment::AllocationFlag::per_core);
         }
     });
     return found;
@@ -145,6 +147,9 @@ base::Expected<BankSnapshot> snapshot_of(const PoolGeometry& pool, const SetPool
     if (contents.has_unknown_sizes) {
         return base::error(Error::Code::refused,
                            "the reporter does not report how much allocations take (reserved size unknown)");
+    }
+    if (contents.has_addresses_per_core) {
+        return base::error(Error::Code::refused, "it has buffers with addresses per core");
     }
     std::vector<LiveBlock> blocks;
     blocks.reserve(contents.live.size());

@@ -34,6 +34,7 @@ struct SetPool {
     std::vector<PlacedBuffer> live;
     uint64_t used = 0;
     bool has_unknown_sizes = false;
+    bool has_addresses_per_core = false;
 
     bool operator==(const SetPool&) const = default;
 };

@@ -208,6 +208,14 @@ TEST_F(FitOfOneProcess, ViewsAndPlannedAllocationsTakeNothing) {
     EXPECT_EQ(one({.device = "0", .size = 64, .page_size = 64}).address, 4096u);
 }
 
+TEST_F(FitOfOneProcess, OneBufferWithAddressesPerCoreMakesItUndecided) {
+    segment.add(
+        allocation(0, AllocationKind::l1, 0x10'0000, 8 * 64, 8 * 64, segment::AllocationFlag::per_core));
+    EXPECT_THAT(one({.device = "0", .kind = Kind::l1, .size = 64}).undecided,
+                HasSubstr("addresses per core"));
+    EXPECT_EQ(one({.device = "0", .size = 64, .page_size = 64}).answer, FitAnswer::fits) << "not in DRAM";
+}
+
 TEST_F(FitOfOneProcess, AnUnknownDeviceProcessOrSetIsAnError) {
     EXPECT_FALSE(ask({.device = "9", .size = 64}));
     EXPECT_FALSE(ask({.device = "0", .size = 64, .pid = 9}));

@@ -11,6 +11,7 @@ namespace ttmem::census {
 using allocator::BankSnapshot;
 using allocator::BlocksToFree;
 using allocator::BufferRequest;
+using allocator::LiveBlock;
 using allocator::PoolGeometry;
 using allocator::PoolKind;
 
@@ -105,6 +106,20 @@ std::optional<uint64_t> region_size_for(Kind kind, const PoolGeometry& pool, con
         return std::nullopt;
     }
     return is_trace ? allocator::multiply_or_most(*size, pool.banks) : *size;
+}
+
+uint64_t trace_limit_for(const BankSnapshot& bank, const PoolGeometry& pool, uint64_t needed) {
+    const uint64_t used = bank.statistics().allocated;
+    const uint64_t size =
+        allocator::round_up_or_most(saturating_add(used, needed), allocator::kTraceAlignment);
+    // Blocks keep their distance from the end that the region allocates from.
+    std::vector<LiveBlock> blocks(bank.blocks());
+    for (LiveBlock& block : blocks) {
+        block.address = block.address - pool.base + (pool.bottom_up ? 0 : size - pool.size);
+    }
+    const auto resized = BankSnapshot::of(0, size, std::move(blocks));
+    const bool holds = resized && resized->find(needed, pool.bottom_up);
+    return allocator::multiply_or_most(holds ? size : std::max(size, pool.size), pool.banks);
 }
 
 }  // namespace ttmem::census

@@ -107,4 +107,9 @@ std::optional<uint64_t> region_size_for(Kind kind, const allocator::PoolGeometry
                                         const allocator::BufferRequest& request, uint64_t needed,
                                         std::optional<uint64_t> room);
 
+// The same for a trace region whose banks hold the request, while its size as requested, which is the limit of all traces
+// together, does not.
+uint64_t trace_limit_for(const allocator::BankSnapshot& bank, const allocator::PoolGeometry& pool,
+                         uint64_t needed);
+
 }  // namespace ttmem::census

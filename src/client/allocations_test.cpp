@@ -106,6 +106,17 @@ TRACKED_TEST(Allocate, PlannedAndViewsAreListedAndAddNothing) {
     EXPECT_THAT(differences(reader, {planned, both}), IsEmpty());
 }
 
+TRACKED_TEST(Allocate, OnlyAnL1BufferHasAddressesPerCore) {
+    const ttmem_set set = make_set();
+    ttmem_allocate(set, TTMEM_L1 | TTMEM_PER_CORE, 1, 100, 128, 1);
+    EXPECT_EQ(ttmem_allocate(set, TTMEM_DRAM | TTMEM_PER_CORE, 1, 100, 128, 1), 0u);
+    Live live = live_of(set, AllocationKind::l1, 1, 100, 128, 1);
+    live.flags = segment::AllocationFlag::per_core;
+    const segment::Reader reader = own_reader();
+    EXPECT_THAT(differences(reader, {live}), IsEmpty());
+    EXPECT_EQ(pool(reader, set, AllocationKind::l1).used, 128u);
+}
+
 TRACKED_TEST(Allocate, AnUnknownReservedSizeCountsTheRequestedOneAndIsCounted) {
     const ttmem_set set = make_set();
     const ttmem_handle handle = ttmem_allocate(set, TTMEM_DRAM, 1, 100, TTMEM_UNKNOWN, 1);

@@ -199,14 +199,14 @@ private:
             const bool is_buffer = a.kind == kind_;
             const uint64_t bytes = is_buffer ? in_one_bank(a.reserved) : a.requested;
             entries_[count_++] = {a.address, bytes << CardEntry::kSlotBits | slot};
-            if (is_buffer) {
-                scratch_->largest.offer(bytes, slot);
-                scratch_->youngest.offer(a.ticks, slot);
-            } else {
+            if (!is_buffer) {
                 buffer_set_ = a.set;
                 mark(slot);
+                continue;
             }
-            head.used_per_bank += is_buffer ? bytes : 0;
+            scratch_->largest.offer(bytes, slot);
+            scratch_->youngest.offer(a.ticks, slot);
+            head.used_per_bank += bytes;
             CardSum& sum = scratch_->sums[a.name % segment::kMaxNames];
             ++sum.count;
             sum.used += a.reserved;

@@ -180,6 +180,9 @@ TRACKED_TEST(Card, OfAClashHasTheL1BuffersAndTheCircularBuffersOfTheProgram) {
     EXPECT_EQ(owners_of(card), (std::vector<uint64_t>{7, 7, 40, 41}));
     EXPECT_EQ(card.blocks[0].allocation.kind, AllocationKind::cb);
     EXPECT_EQ(card.head.used_per_bank, 256u) << "of buffers";
+    ASSERT_EQ(card.sums.size(), 1u);
+    EXPECT_EQ(card.sums[0].count, 2u) << "without circular buffers";
+    EXPECT_EQ(card.sums[0].used, 1024u);
     EXPECT_EQ(card.head.bank_size, kBankSize) << "of L1";
 }
 
@@ -343,6 +346,30 @@ TRACKED_TEST(Card, ThatFindsNoMemoryIsNotWrittenAndTheFailureSaysSo) {
     EXPECT_EQ(failure.no_card, static_cast<uint64_t>(NoCard::no_host_memory));
 }
 #endif
+
+TRACKED_TEST(Card, IsCompleteUpToItsNumberOfBlocks) {
+    static_assert(segment::kCardBlocks == 4096);
+    const ttmem_set set = chip_with_banks(1);
+    for (uint64_t i = 0; i < segment::kCardBlocks; ++i) {
+        ttmem_allocate(set, TTMEM_DRAM, kBase + i * 64, 64, 64, i);
+    }
+    fail(set);
+    const CardContents full = only_card();
+    EXPECT_EQ(full.blocks.size(), 4096u);
+    EXPECT_TRUE(full.head.is_complete());
+}
+
+TRACKED_TEST(Card, IsPartialWithOneBlockMore) {
+    const ttmem_set set = chip_with_banks(1);
+    for (uint64_t i = 0; i <= segment::kCardBlocks; ++i) {
+        ttmem_allocate(set, TTMEM_DRAM, kBase + i * 64, 64, 64, i);
+    }
+    fail(set);
+    const CardContents part = only_card();
+    EXPECT_EQ(part.head.live, 4097u);
+    EXPECT_FALSE(part.head.is_complete());
+    EXPECT_LT(part.blocks.size(), 4096u);
+}
 
 // 100,000 live blocks with a few gaps, a few large ones and names: beyond the limit a card has what matters.
 TRACKED_TEST(Card, OfVeryManyBlocksHasThoseThatMatterAndSumsOfAll) {

@@ -66,6 +66,14 @@ inline bool is_open_set(const State& state, ttmem_set set) {
     return __builtin_expect(state.set_token[set & 0xff].load(std::memory_order_relaxed) == set, 1);
 }
 
+// The flags that only this kind may have. Most calls have none of them.
+inline uint32_t special_flags(uint32_t kind, uint32_t wanted) {
+    if (__builtin_expect(wanted == 0, 1)) {
+        return 0;
+    }
+    return kind == TTMEM_CB ? TTMEM_DATAFLOW | TTMEM_SCRATCHPAD : kind == TTMEM_L1 ? TTMEM_PER_CORE : 0u;
+}
+
 // Fills `a` from what the caller reports, checked. False: it was counted as inexact and must not be recorded.
 inline bool describe(State& state, ttmem_set set, uint32_t kind_and_flags, uint64_t requested,
                      uint64_t reserved, segment::Allocation& a) {
@@ -75,9 +83,8 @@ inline bool describe(State& state, ttmem_set set, uint32_t kind_and_flags, uint6
         count(state, Inexact::unknown_set);
         return false;
     }
-    const uint32_t possible_flags =
-        TTMEM_PLANNED | TTMEM_VIEW | (kind == TTMEM_CB ? TTMEM_DATAFLOW | TTMEM_SCRATCHPAD : 0u);
-    if (__builtin_expect(kind >= segment::kKinds || (kind_and_flags & ~(0xffu | possible_flags)) != 0, 0)) {
+    const uint32_t special = kind_and_flags & ~(0xffu | TTMEM_PLANNED | TTMEM_VIEW);
+    if (__builtin_expect(kind >= segment::kKinds || (special & ~special_flags(kind, special)) != 0, 0)) {
         count(state, Inexact::unknown_kind);
         return false;
     }
@@ -100,6 +107,7 @@ inline bool describe(State& state, ttmem_set set, uint32_t kind_and_flags, uint6
 static_assert(TTMEM_PLANNED >> 8 == uint32_t(segment::AllocationFlag::planned) &&
               TTMEM_VIEW >> 8 == uint32_t(segment::AllocationFlag::view) &&
               TTMEM_DATAFLOW >> 8 == uint32_t(segment::AllocationFlag::dataflow) &&
-              TTMEM_SCRATCHPAD >> 8 == uint32_t(segment::AllocationFlag::scratchpad));
+              TTMEM_SCRATCHPAD >> 8 == uint32_t(segment::AllocationFlag::scratchpad) &&
+              TTMEM_PER_CORE >> 8 == uint32_t(segment::AllocationFlag::per_core));
 
 }  // namespace ttmem::client

@@ -205,8 +205,10 @@ void Observer::allocated(const metal::Buffer* buffer) {
     BufferRecord record{
         .set = set->set, .kind = kind, .address = address, .requested = metal.size_of(buffer)};
     record.allocator = !is_planned && data.allocated == buffer ? data.allocator : nullptr;
-    record.handle = ttmem_allocate(set->set, kind | (is_planned ? TTMEM_PLANNED : 0u), address,
-                                   metal.size_of(buffer), reserved_bytes(*set, buffer), ids_.of(buffer));
+    const bool is_per_core = kind == TTMEM_L1 && metal.per_core_count_of(buffer) != 0;
+    const uint32_t flags = (is_planned ? TTMEM_PLANNED : 0u) | (is_per_core ? TTMEM_PER_CORE : 0u);
+    record.handle = ttmem_allocate(set->set, kind | flags, address, metal.size_of(buffer),
+                                   reserved_bytes(*set, buffer), ids_.of(buffer));
     if (const auto before = buffers.put(buffer, record)) {
         ttmem_free(before->handle);
     }
@@ -336,10 +338,17 @@ Observer::Need Observer::need_of(const ObservedSet& set, const void* allocator,
     const uint64_t page_size = metal.buffer_page_size(buffer);
     const uint32_t kind = metal.kind_of(buffer);
     const uint32_t banks = metal.banks_of_allocating(allocator, metal.device_of(buffer), kind).value_or(0);
-    if (!metal.is_interleaved(buffer) || page_size == 0 || banks == 0) {
+    const bool is_per_core = metal.is_per_core != nullptr && metal.is_per_core(buffer);
+    if (page_size == 0 || banks == 0 || is_per_core) {
         return reported;
     }
     const uint64_t pages = metal.size_of(buffer) / page_size;
+    if (!metal.is_interleaved(buffer)) {
+        const uint64_t in_bank = metal.buffer_size_per_bank(buffer) /
+                                 std::max(metal.buffer_aligned_page_size(buffer), uint64_t{1});
+        const uint64_t shards = in_bank == 0 ? 0 : (pages + in_bank - 1) / in_bank;
+        return {reported.per_bank, shards <= banks ? static_cast<uint32_t>(shards) : 0};
+    }
     const uint64_t bytes =
         round_up(round_up(pages, banks) / banks * metal.buffer_aligned_page_size(buffer), set.rounding);
     return bytes == reported.per_bank || pages > UINT32_MAX ? Need{bytes, banks} : reported;

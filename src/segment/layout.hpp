@@ -80,6 +80,7 @@ enum class AllocationFlag : uint16_t {
     keyed = 8,             // reported by device number and address, not by handle
     dataflow = 16,         // of a circular buffer: it is a dataflow buffer
     scratchpad = 32,       // of a circular buffer: it is a scratchpad
+    per_core = 64,         // of an L1 buffer: the allocators of single cores chose its addresses
 };
 
 // Any number of them.

@@ -70,6 +70,10 @@ class Reports(TestCase):
                 self.assertEqual([each["memory"]["dram"]["capacity"] for each in devices], [4194304 * 12] * 2)
             refused = self.answer("why", "--pid", str(process.pid)) if failures else {"failures": []}
             self.assertEqual(sorted(failure_line(each) for each in refused["failures"]), sorted(failures), text)
+            for request in (each["card"]["request"] for each in refused["failures"] if each["card"] and each["needed"]):
+                self.assertIsNotNone(request["page"], text)
+                self.assertIsNotNone(request["banks"], text)
+                self.assertIn(request["direction"], ("bottom_up", "top_down"), text)
             steps += 1
             process.stdin.write(b"\n")
             process.stdin.flush()

@@ -68,11 +68,13 @@ std::shared_ptr<Buffer> Buffer::create(IDevice* device, uint64_t size, uint64_t 
         buffer->address_ = allocator.allocate_buffer(buffer.get());
     }
     const uint64_t reserved = (buffer->aligned_size_per_bank() + 31) / 32 * 32 * banks;
-    truth::add(buffer.get(),
-               chips_text(device) + " kind " + std::to_string(static_cast<int>(type)) + " at " +
-                   std::to_string(buffer->address_) + " requested " + std::to_string(size) + " reserved " +
-                   std::to_string(reserved) + " buffer " + std::to_string(buffer->unique_id_) +
-                   (buffer->hooked_allocation_ ? " planned" : "") + " name '" + truth::current_name() + "'");
+    truth::add(buffer.get(), chips_text(device) + " kind " + std::to_string(static_cast<int>(type)) + " at " +
+                                 std::to_string(buffer->address_) + " requested " + std::to_string(size) +
+                                 " reserved " + std::to_string(reserved) + " buffer " +
+                                 std::to_string(buffer->unique_id_) +
+                                 (buffer->hooked_allocation_ ? " planned" : "") +
+                                 (HAS_PER_CORE_BUFFERS && !own_addresses_on.empty() ? " per core" : "") +
+                                 " name '" + truth::current_name() + "'");
     GraphTracker::instance().track_allocate(buffer.get());
     return buffer;
 }

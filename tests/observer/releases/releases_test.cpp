@@ -64,6 +64,7 @@ Lines live_lines(const segment::Reader& reader) {
             (each.flags.has(AllocationFlag::reserved_unknown) ? "unknown" : std::to_string(each.reserved)) +
             (is_cb ? "" : " buffer " + owner);
         line += each.flags.has(AllocationFlag::planned) ? " planned" : "";
+        line += each.flags.has(AllocationFlag::per_core) ? " per core" : "";
         line += each.flags.has(AllocationFlag::dataflow) ? " dataflow" : "";
         line += each.flags.has(AllocationFlag::scratchpad) ? " scratchpad" : "";
         line += each.flags.has(AllocationFlag::view) ? " view" : "";

@@ -155,6 +155,8 @@ public:
     TensorMemoryLayout buffer_layout() const { return TensorMemoryLayout::INTERLEAVED; }
     DeviceAddr aligned_page_size() const;
     DeviceAddr aligned_size_per_bank() const;
+    std::optional<uint32_t> num_cores() const { return std::nullopt; }
+    bool bottom_up() const { return type_ == BufferType::DRAM; }
     size_t unique_id() const { return unique_id_; }
     const std::map<CoreCoord, DeviceAddr>& core_addresses() const { return core_addresses_; }
 
