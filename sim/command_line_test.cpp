@@ -13,6 +13,8 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace {
 
@@ -96,10 +98,18 @@ TEST(CommandLine, ListNamesEveryScenarioAlsoAsJson) {
     }
     for (const char* name :
          {"mesh-allocation", "tracking", "matmul-single-core", "matmul-multicore-reuse", "transformer-dp4",
-          "hooked-capture", "leak", "fragmentation", "oom-dram", "cb-clash", "trace-live-allocation",
-          "multi-thread", "crash", "churn", "case-01", "case-16", "case-17"}) {
+          "hooked-capture", "leak", "fragmentation", "oom-dram", "cb-clash", "kernel-ring",
+          "trace-live-allocation", "multi-thread", "crash", "churn", "case-01", "case-16", "case-17"}) {
         EXPECT_THAT(table.out, HasSubstr(name));
     }
+}
+
+TEST(CommandLine, AProgramThatIsTooLargeForTheKernelRingIsRefusedInTheWordsOfTheRuntime) {
+    const Result result = ttmem_sim("kernel-ring");
+    EXPECT_EQ(result.code, 0) << result.err;
+    EXPECT_THAT(result.out, HasSubstr("refused: "));
+    EXPECT_THAT(result.out,
+                HasSubstr("Program size (74240) too large for kernel config buffer (70656) on TENSIX"));
 }
 
 TEST(CommandLine, TheSameSeedGivesTheSameRun) {
@@ -121,6 +131,44 @@ INSTANTIATE_TEST_SUITE_P(Recorded, ReplayThroughTheRuntime,
                          ::testing::Values("n150", "n300_heavy", "t3000", "p100_heavy", "p150",
                                            "blackhole_galaxy"),
                          [](const auto& each) { return std::string(each.param); });
+
+// A recorded log of which the first line is changed.
+class ChangedLog {
+public:
+    ChangedLog(const char* name, const std::vector<std::pair<std::string, std::string>>& changes)
+        : path_(std::string(::testing::TempDir()) + "ttmem-sim-renamed-" + std::to_string(getpid())) {
+        std::ifstream log(std::string(TTMEM_TEST_DATA) + "/allocator/" + name + ".jsonl");
+        std::string line;
+        std::getline(log, line);
+        for (const auto& [from, to] : changes) {
+            const size_t at = line.find(from);
+            EXPECT_NE(at, std::string::npos) << from;
+            line.replace(std::min(at, line.size()), from.size(), to);
+        }
+        std::ofstream(path_) << line << '\n' << log.rdbuf();
+    }
+    ~ChangedLog() { unlink(path_.c_str()); }
+    ChangedLog(const ChangedLog&) = delete;
+    ChangedLog& operator=(const ChangedLog&) = delete;
+
+    Result replay() const { return ttmem_sim("replay '" + path_ + "'"); }
+
+private:
+    std::string path_;
+};
+
+TEST(Replay, TakesTheMembersAndTheGeometryOfABoardThatItDoesNotKnowFromTheLog) {
+    const std::string board = "\"board\":\"t3000\"";
+    const std::string members = "\"members\":[4,0,2,6,5,1,3,7]";
+    for (const auto& changes : std::vector<std::vector<std::pair<std::string, std::string>>>{
+             {{board, "\"board\":\"a board of next year\""}},
+             {{board, "\"board\":\"a board of next year\""}, {members, "\"members\":[9,8,7,6,3,2,1,0]"}},
+             {{members, "\"members\":[0,1,2,3,4,5,6,7]"}}}) {
+        const Result result = ChangedLog("t3000", changes).replay();
+        EXPECT_EQ(result.code, 0) << result.err;
+        EXPECT_THAT(result.out, HasSubstr("0 differences in 402 lines"));
+    }
+}
 
 TEST(Replay, EndsWithTheFirstDifferenceAndExitCodeOne) {
     std::ifstream log(std::string(TTMEM_TEST_DATA) + "/allocator/n150.jsonl");

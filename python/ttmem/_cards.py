@@ -139,7 +139,7 @@ def _ways_of_request(fix: Fields, bank: Fields) -> Iterator[str]:
     if fix["with_page"] is not None:
         yield f"  would fit in pages of {format_size(fix['with_page'])}"
     if fix["dram_address"] is not None:
-        yield f"  would fit in dram, interleaved, at address {fix['dram_address']}"
+        yield f"  would fit in dram as it is now, interleaved, at address {fix['dram_address']}"
     size = fix["region_size"]
     if size is not None and bank["kind"] == "l1_small":
         yield f"  l1_small_size {size} would hold it and what is live"

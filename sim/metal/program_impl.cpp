@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <map>
 #include <tt-metalium/graph_tracking.hpp>
 #include <tt-metalium/mesh_device.hpp>
 #include <tt_stl/assert.hpp>
@@ -87,7 +88,34 @@ uint64_t ProgramImpl::kernel_binaries_size() const {
     return ttmem::allocator::round_up(bytes[0] + bytes[1] + bytes[2], kKernelBinariesPageSize);
 }
 
-void ProgramImpl::compile(IDevice* /*device*/, bool /*force_slow_dispatch*/) { compiled_ = true; }
+void ProgramImpl::compile(IDevice* device, bool /*force_slow_dispatch*/) {
+    if (!compiled_) {
+        validate_kernel_ring(device);
+    }
+    compiled_ = true;
+}
+
+// The kernels of a core lie in a ring of their own below the base of L1. Their arguments are not simulated.
+void ProgramImpl::validate_kernel_ring(const IDevice* device) const {
+    std::map<std::pair<size_t, size_t>, uint64_t> bytes;
+    for (const Kernel& kernel : kernels_) {
+        if (kernel.type() != GraphTracker::KernelType::APPLICATION) {
+            continue;  // on cores of their own, which no program of a user has
+        }
+        for (const CoreRange& range : kernel.core_range_set().ranges()) {
+            for (size_t y = range.start_coord.y; y <= range.end_coord.y; ++y) {
+                for (size_t x = range.start_coord.x; x <= range.end_coord.x; ++x) {
+                    bytes[{x, y}] += kernel.text_bytes();
+                }
+            }
+        }
+    }
+    const uint64_t ring = chips_of(device).front()->board().chip.kernel_config_size;
+    for (const auto& [core, on_core] : bytes) {
+        TT_FATAL(on_core <= ring, "Program size ({}) too large for kernel config buffer ({}) on TENSIX",
+                 on_core, ring);
+    }
+}
 
 void ProgramImpl::compile_and_allocate(IDevice* device, bool force_slow_dispatch) {
     compile(device, force_slow_dispatch);

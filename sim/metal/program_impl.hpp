@@ -72,6 +72,7 @@ public:
     void forget_device(Device* device);
 
 private:
+    void validate_kernel_ring(const IDevice* device) const;
     void lay_out_circular_buffers(const IDevice* device);
     void track_circular_buffer(const CircularBufferImpl& buffer, const IDevice* device) const;
     void record_circular_buffers(Device* device);

@@ -70,7 +70,8 @@ void run_case_09(Run& run) {
     run_clash_case(run, {.tensor = 5'696,
                          .circular_buffers = {1'048'576, 262'144, 140'928},
                          .too_long = 192,
-                         .l1_small = 4'096});
+                         .l1_small = 4'096,
+                         .other_l1_small = 3'904});
 }
 
 // The base of L1 was below that of today's runtime: the addresses are 17,600 higher, the overlap is the same.
@@ -120,16 +121,18 @@ void run_case_15_next(Run& run) {
 
 // Four config tensors per entry of a cache of halos. The runtime rounds a budget of 30,800 up to 30,816.
 void run_case_16(Run& run) {
-    constexpr RegionSizes kBudget{.l1_small = 30'800};
-    auto mesh = run.open_mesh(kBudget);
+    auto mesh = run.open_mesh({.l1_small = 30'800});
     std::vector<ops::Tensor> configs;
     const auto add = [&](std::string_view name, uint32_t bytes) {
         const ops::Scope scope(name);
         configs.push_back(ops::height_sharded(*mesh, 8, 1, bytes, BufferType::L1_SMALL));
     };
-    for (int entry = 0; entry < 24; ++entry) {
-        add("halo_cache/config", 1'216);
-    }
+    const auto fill = [&] {
+        for (int entry = 0; entry < 24; ++entry) {
+            add("halo_cache/config", 1'216);
+        }
+    };
+    fill();
     run.step("full");
     bool is_refused = false;
     try {
@@ -144,6 +147,12 @@ void run_case_16(Run& run) {
     configs.pop_back();
     add("the request", 1'952);
     run.step("fits");
+    configs.clear();
+    mesh->close();
+    mesh = run.open_mesh({.l1_small = 31'136});
+    fill();
+    add("the request", 1'952);
+    run.step("fits in another region");
     configs.clear();
     mesh->close();
     run.step("close");

@@ -197,15 +197,19 @@ void run_too_big_case(Run& run, const TooBigCase& too_big) {
 }
 
 void run_clash_case(Run& run, const ClashCase& clash) {
-    const RegionSizes regions{.l1_small = clash.l1_small};
-    const auto mesh = run.open_mesh(regions);
-    const PoolGeometry l1 = memory_geometry(run.board(), regions)[PoolKind::l1];
+    std::shared_ptr<MeshDevice> mesh;
     ops::Tensor tensor;
-    if (clash.tensor != 0) {
-        const ops::Scope scope("decoder.0/activation");
-        tensor =
-            make(*mesh, BufferType::L1, clash.tensor * l1.banks, clash.tensor, 0, run.board().compute_grid.x);
-    }
+    const auto open_with = [&](uint64_t l1_small) {
+        const RegionSizes regions{.l1_small = l1_small};
+        mesh = run.open_mesh(regions);
+        const PoolGeometry l1 = memory_geometry(run.board(), regions)[PoolKind::l1];
+        if (clash.tensor != 0) {
+            const ops::Scope scope("decoder.0/activation");
+            tensor = make(*mesh, BufferType::L1, clash.tensor * l1.banks, clash.tensor, 0,
+                          run.board().compute_grid.x);
+        }
+    };
+    open_with(clash.l1_small);
     run.step("full");
     const auto run_with = [&](const std::vector<uint32_t>& sizes) {
         const ops::Scope scope("ttnn::conv2d");
@@ -230,6 +234,20 @@ void run_clash_case(Run& run, const ClashCase& clash) {
     auto workload = run_with(smaller);
     run.step("fits");
     workload.reset();
+    if (clash.other_l1_small) {
+        tensor.reset();
+        mesh->close();
+        open_with(*clash.other_l1_small);
+        workload = run_with(clash.circular_buffers);
+        run.step("fits in another region");
+        workload.reset();
+    }
+    if (clash.too_long != 0 && tensor != nullptr) {
+        tensor.reset();
+        workload = run_with(clash.circular_buffers);
+        run.step("fits without the tensor");
+        workload.reset();
+    }
     tensor.reset();
     mesh->close();
     run.step("close");

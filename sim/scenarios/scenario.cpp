@@ -31,6 +31,8 @@ constexpr std::array kScenarios = {
     Scenario{"oom-dram", "allocates until DRAM is full", "n150", 1, true, false, run_oom_dram},
     Scenario{"cb-clash", "circular buffers that reach into an L1 buffer", "n150", 1, false, false,
              run_cb_clash},
+    Scenario{"kernel-ring", "a program whose kernels are larger than the kernel ring", "n150", 1, false,
+             false, run_kernel_ring},
     Scenario{"trace-live-allocation", "allocates while a trace is alive", "n150", 1, false, true,
              run_trace_live_allocation},
     Scenario{"multi-thread", "threads allocate, other threads free", "t3000", 8, false, false,

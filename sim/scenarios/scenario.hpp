@@ -27,6 +27,7 @@ const Scenario* find_scenario(std::string_view name);
 
 // Each is in the file of its name.
 void run_cb_clash(Run& run);
+void run_kernel_ring(Run& run);
 void run_churn(Run& run);
 void run_crash(Run& run);
 void run_fragmentation(Run& run);

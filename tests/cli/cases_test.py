@@ -5,6 +5,7 @@
 import os
 import tempfile
 
+from harness import observer
 from harness.programs import SIMULATOR
 from harness.test_case import TestCase, main
 
@@ -17,6 +18,11 @@ NEEDED = {"case-01": (4894720, 183397344, 3382944), "case-02": (552960, 912096, 
 CLASHES = {"case-09": (1563264, 1563072), "case-10": (125536, 122048), "case-11": (1364672, 709760),
            "case-12": (1430656, 1378048), "case-13": (1754272, 1499136)}
 
+# Bytes of a bank, and those in use.
+BANKS = {"case-02": (1329888, 417792), "case-06": (1330048, 737280), "case-07": (32768, 0), "case-08": (1364928, 0)}
+# The size of a trace, and that of the region as it was set.
+TRACES = {"case-14": (237371392, 235929600), "case-15": (53616640, 50000000), "case-15-next": (60825600, 50000000)}
+
 
 class Cases(TestCase):
     def refused(self, case: str):
@@ -25,10 +31,25 @@ class Cases(TestCase):
         self.assertIsNone(failure["card"]["no_fix"], case)
         return sim, failure, failure["card"]["fix"]
 
-    def finish(self, sim):
-        """The scenario itself proves the way out: it goes on to 'fits' only if the request is granted."""
-        sim.go_to("fits")
+    def finish(self, sim, *others: str):
+        """The scenario itself proves the ways out: it goes on to 'fits' only if the request is granted."""
+        for step in ("fits", *others):
+            sim.go_to(step)
         sim.finish()
+
+    def test_banks_and_traces_have_the_sizes_that_were_reported(self):
+        for case, (size, used) in BANKS.items():
+            with self.subTest(case):
+                sim, failure, _ = self.refused(case)
+                self.assertEqual((failure["card"]["bank"]["size"], failure["card"]["bank"]["used"]), (size, used))
+                sim.close()
+        for case, (requested, region) in TRACES.items():
+            with self.subTest(case):
+                sim, failure, fix = self.refused(case)
+                bank = failure["card"]["bank"]
+                self.assertEqual((failure["requested"], bank["size"]), (requested, -(-region // bank["banks"] // 8192) * 8192))
+                self.assertGreaterEqual(fix["region_size"], requested)
+                sim.close()
 
     def test_a_refused_request_has_the_verdict_and_the_cheapest_blocks_to_free(self):
         for case, (verdict, short_by) in REFUSED.items():
@@ -44,6 +65,15 @@ class Cases(TestCase):
     def test_a_tensor_that_l1_has_no_room_for_may_go_to_dram(self):
         sim, _, fix = self.refused("case-06")
         self.assertIsNotNone(fix["dram_address"])
+        self.finish(sim)
+
+    def test_an_observed_sharded_request_may_go_to_dram_while_its_process_lives(self):
+        sim = self.simulator("case-02", program=observer.SIMULATOR,
+                             variables={name: observer.OBSERVED[name] for name in ("LD_PRELOAD", "TTMEM_SIM_REPORTING")})
+        sim.go_to("refused")
+        [failure] = self.json_of("why", "--direct")["failures"]
+        self.assertEqual(failure["card"]["request"]["banks"], 48)
+        self.assertIsNotNone(failure["card"]["fix"]["dram_address"])
         self.finish(sim)
 
     def test_a_request_larger_than_a_bank_names_the_setting_or_the_cores(self):
@@ -67,22 +97,26 @@ class Cases(TestCase):
                 self.assertEqual(failure["lowest_buffer"] or failure["l1_end"], floor)
                 self.assertEqual(fix["to_shrink"][0]["by"], end - floor)
                 self.assertEqual(len(failure["devices"]), 32 if case == "case-11" else 1)
+                if case == "case-12":
+                    self.assertEqual(failure["core"], [0, 0])
+                others = []
                 if case != "case-13":
                     [release] = fix["to_free"]
                     self.assertEqual([block["name"] for block in release["blocks"]], ["decoder.0/activation"])
-                self.finish(sim)
+                    others = ["fits without the tensor"]
+                self.finish(sim, *others)
 
     def test_a_clash_by_192_bytes_ends_with_a_smaller_l1_small(self):
         sim, _, fix = self.refused("case-09")
         self.assertEqual(fix["region_size"], 4096 - 192)
-        self.finish(sim)
+        self.finish(sim, "fits in another region")  # of 3,904
 
     def test_config_tensors_are_one_holder_and_the_budget_that_suffices_is_named(self):
         sim, failure, fix = self.refused("case-16")
         self.assertEqual((failure["verdict"], failure["short_by"]), ("not enough", 320))
         self.assertEqual(failure["card"]["holders"][0]["name"], "halo_cache/config")
         self.assertEqual(fix["region_size"], 31136)
-        self.finish(sim)
+        self.finish(sim, "fits in another region")  # of 31,136
 
     def changes_between(self, *cases: str) -> list[tuple]:
         """What 'ttmem diff' finds between the reports of two runs."""

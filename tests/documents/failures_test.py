@@ -28,7 +28,7 @@ SHOWN = [
     ("Clash", WITH_DATAFLOW_BUFFERS, "a clash of dataflow buffers", (*FIX, "--limit", "1")),
     ("Beyond L1", "case-13", "refused", FIX),
     ("Trace region too small", "case-14", "refused", FIX),
-    ("Program too large for the kernel ring", "matmul-multicore-reuse", "first run", ("programs", "--device", "0")),
+    ("Program too large for the kernel ring", "kernel-ring", "too large", ("programs", "--device", "0")),
     ("Allocation under a live trace", "trace-live-allocation", "unsafe allocation", ("allocations", "--sort", "age", "--kind", "dram")),
 ]
 UNKNOWN_FREE = """

@@ -41,7 +41,9 @@ void ways_fields(auto& io, Like<census::WaysOut> auto& ways) {
        "it is interleaved");
     io("with_page", ways.with_page, "a smaller page size with which it would fit; null: none");
     io("dram_address", ways.dram_address,
-       "instead of L1, interleaved in DRAM as it is now, it would get this address; null: it would not fit");
+       "instead of L1, interleaved in DRAM as it is now, it would get this address; null: it would not fit, "
+       "or, of a "
+       "failure, its process has ended or has closed the device");
     io("region_size", ways.region_size,
        "`l1_small_size` (bytes per bank) or `trace_region_size` (bytes of all banks) that holds what is "
        "live, with the gaps between, and the request; of a clash the `l1_small_size` that lifts the L1 "

@@ -129,7 +129,7 @@ TEST(FitScreen, HasAPartPerAllocatorAndTheAnswerLast) {
           "  would fit after freeing 12.0 KiB per bank in 1 allocation, at address 400000:\n",
           "    987136 12.0 KiB, 1m23s old, decoder.3/mlp/gate\n", "buffer 79\n", "    ... and 16 more\n",
           "(compaction)\n", "  would fit in pages of 1.0 KiB\n",
-          "  would fit in dram, interleaved, at address 1048640\n",
+          "  would fit in dram as it is now, interleaved, at address 1048640\n",
           "\nIt does not fit in every allocator.\n"}) {
         EXPECT_THAT(refusal, HasSubstr(part));
     }

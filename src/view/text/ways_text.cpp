@@ -45,7 +45,8 @@ public:
             add(fmt::format("would fit in pages of {}", bytes(*ways.with_page)));
         }
         if (ways.dram_address) {
-            add(fmt::format("would fit in dram, interleaved, at address {}", *ways.dram_address));
+            add(fmt::format("would fit in dram as it is now, interleaved, at address {}",
+                            *ways.dram_address));
         }
         add_region(ways, kind, banks);
         return text_;

@@ -26,7 +26,7 @@ function ofRequest(fix: Fix, failure: Failure, banks: number): Proposal[] {
     proposals.push(only(fix.fits_after_compaction ? "would fit if what is live lay without gaps (compaction)" : "compaction would not suffice"));
     if (fix.with_cores !== null) proposals.push(only(`would fit over ${count(fix.with_cores, "core", "cores")}`));
     if (fix.with_page !== null) proposals.push(only(`would fit in pages of ${bytes(fix.with_page)}`));
-    if (fix.dram_address !== null) proposals.push(only(`would fit in dram, interleaved, at address ${address(fix.dram_address)}`));
+    if (fix.dram_address !== null) proposals.push(only(`would fit in dram as it is now, interleaved, at address ${address(fix.dram_address)}`));
     if (fix.region_size !== null) {
         proposals.push(only(failure.kind === "l1_small" ? `l1_small_size ${fix.region_size} would hold it and what is live`
             : `trace_region_size ${fix.region_size} (of all banks) would hold it and what is live; a runtime that counts it per bank needs ${Math.floor(fix.region_size / Math.max(banks, 1))}`));
