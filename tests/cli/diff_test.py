@@ -56,6 +56,17 @@ class Diff(TestCase):
         self.output_of("mark", "step")
         [leak] = self.json_of("leaks", "--host-marks", "--mark", "step")["leaks"]
         self.assertEqual((leak["name"], leak["verdict"], leak["marks"], leak["per_mark"]), ("decoder", "growing", 3, 1024))
+        capacity = self.json_of("status")["devices"][0]["memory"]["dram"]["capacity"]
+        self.assertEqual(leak["full_after_marks"], (capacity - 3 * 1024 - 128) // 1024)
+        self.assertIsNotNone(leak["full_in_ns"])
+        on_it = self.json_of("leaks", "--host-marks", "--mark", "step", "--device", "0")
+        self.assertEqual(on_it["leaks"][0]["name"], "decoder")
+        elsewhere = self.ttmem("leaks", "--host-marks", "--mark", "step", "--device", "7")
+        self.assertEqual(elsewhere.returncode, 1)
+        self.assertIn("the last mark of the host has no device 7", elsewhere.stderr)
+        plain = self.ttmem("leaks", "--mark", "step", "--json")
+        self.assertIn("these are marks of the host", plain.stderr)
+        self.assertEqual([one["name"] for one in json.loads(plain.stdout)["leaks"]], ["decoder"])
         self.assertEqual(self.ttmem("leaks", "--host-marks", "--mark", "step", "--fail").returncode, 3)
         self.assertEqual(self.output_of("mark", "--list"), "start\nstep\n")
 
@@ -65,6 +76,25 @@ class Diff(TestCase):
     def test_marks_are_compared_with_a_daemon(self):
         self.daemon("--quiet")
         self.expect_growth()
+
+    def expect_marks_of_processes(self):
+        client = self.tracked_process(STEPS + "library.ttmem_mark(b'step1')\n")
+        self.assertEqual(self.changes("mark:step1", "now"), [])
+        client.run('scope("cache"); allocate(s, DRAM, 4096, 100, 128); library.ttmem_scope_pop()')
+        self.assertEqual(self.changes("mark:step1", "now"), [("cache", "came", 0, 128)])
+        client.run("library.ttmem_mark(b'step1')")
+        self.assertEqual(self.changes("mark:step1", "now"), [], "the last mark with this name")
+        client.run('scope("late"); allocate(s, DRAM, 8192, 100, 128); library.ttmem_scope_pop()')
+        self.output_of("mark", "step1")
+        self.assertEqual(self.changes("mark:step1", "now"), [], "a mark of the host comes first")
+        self.assertIn("there is no mark 'step2'", self.ttmem("diff", "mark:step2", "now").stderr)
+
+    def test_marks_of_processes_are_compared_without_a_daemon(self):
+        self.expect_marks_of_processes()
+
+    def test_marks_of_processes_are_compared_with_a_daemon(self):
+        self.daemon("--quiet")
+        self.expect_marks_of_processes()
 
     def test_an_unknown_mark_and_a_wrong_name_are_named(self):
         missing = self.ttmem("diff", "mark:x", "now")

@@ -128,6 +128,20 @@ base::Expected<SideContents> file_contents(const std::string& text) {
         path, mark == std::string::npos ? std::nullopt : std::optional(text.substr(mark + 1)));
 }
 
+// A mark of the host, else one that processes set themselves.
+base::Expected<SideContents> mark_contents(const std::string& name, access::ReadMode mode) {
+    auto view = read_named_mark(name);
+    if (view) {
+        return moment_contents(std::move(*view));
+    }
+    if (view.error().code == Error::Code::gone && !name.empty()) {
+        if (auto reply = access::ask<view::Inventory>({.mark = name}, mode)) {
+            return moment_contents(std::move(reply->view));
+        }
+    }
+    return tl::unexpected(view.error());
+}
+
 base::Expected<SideContents> read_side(const std::string& text, access::ReadMode mode) {
     static constexpr std::string_view kMarkPrefix = "mark:";
     if (text == "now") {
@@ -138,11 +152,7 @@ base::Expected<SideContents> read_side(const std::string& text, access::ReadMode
         return moment_contents(std::move(reply->view));
     }
     if (text.starts_with(kMarkPrefix)) {
-        auto view = read_named_mark(text.substr(kMarkPrefix.size()));
-        if (!view) {
-            return tl::unexpected(view.error());
-        }
-        return moment_contents(std::move(*view));
+        return mark_contents(text.substr(kMarkPrefix.size()), mode);
     }
     return file_contents(text);
 }
@@ -231,10 +241,17 @@ void add_diff(CLI::App& app, Action& chosen) {
         },
         show_diff)
         ->footer(
-            "A and B are 'now', 'mark:NAME' (the last 'ttmem mark NAME'), a recording FILE\n"
-            "(its end; also the folder of 'ttmemd --record') or FILE@TIME (+12.5s, 13:05:20,\n"
-            "peak:dram, failure:1 or mark:NAME), or both are reports of 'ttmem run --report':\n"
-            "then the peaks are compared, by name.\n\n"
+            "A and B are 'now', 'mark:NAME' (the last 'ttmem mark NAME', or where there is none
+"
+            "the last ttmem_mark(NAME) of each process), a recording FILE (its end; also the
+"
+            "folder of 'ttmemd --record') or FILE@TIME (+12.5s, 13:05:20, peak:dram, failure:1
+"
+            "or mark:NAME), or both are reports of 'ttmem run --report': then the peaks are
+"
+            "compared, by name.
+
+"
             "Examples:\n"
             "  ttmem mark step1 && sleep 60 && ttmem diff mark:step1 now\n"
             "  ttmem run --report a.json -- python3 model.py\n"

@@ -67,6 +67,23 @@ base::Expected<access::Reply<view::LeakView>> leaks_of_host_marks(const LeakOpti
     return access::Reply<view::LeakView>{std::move(*view), {}};
 }
 
+// Where no process marks moments itself, marks of the host do, if there are enough.
+base::Expected<access::Reply<view::LeakView>> ask_leaks(const LeakOptions& options) {
+    if (options.host_marks) {
+        return leaks_of_host_marks(options);
+    }
+    auto reply = access::ask<view::Leaks>(options.query, options.mode);
+    if (!reply || reply->view.marked != 0 || reply->view.processes == 0 || options.recording) {
+        return reply;
+    }
+    auto of_host = leaks_of_host_marks(options);
+    if (!of_host || of_host->view.marked == 0) {
+        return reply;
+    }
+    of_host->notices.emplace_back("no process has enough marks of its own: these are marks of the host");
+    return of_host;
+}
+
 int show_leaks(const LeakOptions& options) {
     std::vector<base::NamePattern> suppressed;
     if (options.suppressions) {
@@ -76,8 +93,7 @@ int show_leaks(const LeakOptions& options) {
         }
         suppressed = std::move(*read);
     }
-    auto reply = options.host_marks ? leaks_of_host_marks(options)
-                                    : access::ask<view::Leaks>(options.query, options.mode);
+    auto reply = ask_leaks(options);
     bool is_growing = false;
     if (reply) {
         view::LeakView& view = reply->view;
@@ -99,7 +115,7 @@ void declare_leak_options(CLI::App& command, LeakOptions& options) {
     add_direct(command, options);
     add_recording(command, options);
     add_columns(command, options);
-    auto* device = add_device_list(command, options.query.device);
+    add_device_list(command, options.query.device);
     add_pid(command, options.query.pid);
     add_kinds(command, options.query.kind);
     add_name(command, options.query.name);
@@ -110,8 +126,7 @@ void declare_leak_options(CLI::App& command, LeakOptions& options) {
         ->check(check_at_least(view::kLeastMarks));
     command
         .add_flag("--host-marks", options.host_marks,
-                  "Marks of 'ttmem mark NAME', for programs that set none")
-        ->excludes(device)
+                  "Marks of 'ttmem mark NAME' only; without it where no program set enough")
         ->excludes("--recording");
     command.add_option("--suppressions", options.suppressions, "Leave out names by a file of patterns")
         ->type_name("FILE");

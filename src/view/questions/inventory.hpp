@@ -3,6 +3,7 @@
 
 // What each process holds now, by name, kind and devices: what 'ttmem mark' keeps and 'ttmem diff' compares.
 
+#include <string>
 #include <vector>
 
 #include "census/figures.hpp"
@@ -14,15 +15,29 @@
 namespace ttmem::view {
 
 struct InventoryQuery {
+    std::string mark = {};  // of the processes themselves (ttmem_mark); empty: now
+
     bool operator==(const InventoryQuery&) const = default;
 };
 
+// A pool of a device, over all processes.
+struct HeldPool {
+    uint32_t device = 0;
+    census::Kind kind = census::Kind::dram;
+    uint64_t capacity = 0;
+    uint64_t used = 0;
+
+    bool operator==(const HeldPool&) const = default;
+};
+
 struct InventoryView {
-    Origin origin;
+    Origin origin;  // with the time of the mark
     std::vector<census::Inexactness> inexact;
     uint64_t processes = 0;  // tracked ones
     uint64_t unread = 0;     // of them, those with more names than are read
     std::vector<HeldSum> sums;
+    std::vector<HeldPool> pools =
+        {};  // of which the capacity is known; none at a mark of the processes themselves
     Hidden hidden = {};
 
     bool is_exact() const { return inexact.empty() && unread == 0; }

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "census/arithmetic.hpp"
+#include "census/device_id_set.hpp"
 #include "census/selection.hpp"
 #include "view/json/json_document.hpp"
 #include "view/questions/filters.hpp"
@@ -120,6 +121,18 @@ NameLeak describe_leak(uint32_t pid, std::string name, Kind kind, const std::vec
     return leak;
 }
 
+// When the fullest of its devices will be full, of which so many bytes are free.
+void foresee(NameLeak& leak, std::optional<uint64_t> least_free, uint64_t last_age_ns) {
+    if (!least_free || leak.per_mark() == 0) {
+        return;
+    }
+    leak.full_after_marks = *least_free / leak.per_mark();
+    const uint64_t step = (leak.since_age_ns - std::min(last_age_ns, leak.since_age_ns)) / (leak.marks - 1);
+    __extension__ using Wide = unsigned __int128;
+    const Wide time = Wide{*leak.full_after_marks} * step;
+    leak.full_in_ns = static_cast<uint64_t>(std::min<Wide>(time, UINT64_MAX));
+}
+
 void finish_leaks(LeakView& view, uint64_t limit) {
     std::stable_sort(view.leaks.begin(), view.leaks.end(), [](const NameLeak& a, const NameLeak& b) {
         return a.verdict != b.verdict ? a.verdict < b.verdict : a.per_mark() > b.per_mark();
@@ -206,35 +219,26 @@ private:
         NameLeak leak = describe_leak(ledger_.pid(), ledger_.reader().name(name), kind, curve.used, *found);
         leak.since_age_ns = ledger_.clock.age_ns(marks_[found->run.begin].head.ticks);
         if (found->is_at_end) {
-            foresee(leak, curve, marks_[found->run.end].head.ticks);
+            foresee(leak, least_free(kind, curve), ledger_.clock.age_ns(marks_[found->run.end].head.ticks));
         }
         view.leaks.push_back(std::move(leak));
     }
 
-    // When the fullest device will be full.
-    void foresee(NameLeak& leak, const NameCurve& curve, uint64_t last_ticks) const {
+    // Free bytes of the fullest of its devices.
+    std::optional<uint64_t> least_free(Kind kind, const NameCurve& curve) const {
         std::optional<uint64_t> least;
         for (const size_t position : selection_.table().positions(ledger_.report, curve.devices)) {
-            const census::DeviceFigures& device = figures_.devices[position];
-            if (census::index_of(leak.kind) >= census::kPoolKinds) {
-                return;
+            if (census::index_of(kind) >= census::kPoolKinds) {
+                return std::nullopt;
             }
-            const census::MemoryFigures& memory = device.memory[census::index_of(leak.kind)];
+            const census::MemoryFigures& memory = figures_.devices[position].memory[census::index_of(kind)];
             if (!memory.capacity) {
-                return;
+                return std::nullopt;
             }
-            const uint64_t free = *memory.capacity - std::min(*memory.capacity, memory.used);
-            least = std::min(least.value_or(UINT64_MAX), free);
+            least = std::min(least.value_or(UINT64_MAX),
+                             *memory.capacity - std::min(*memory.capacity, memory.used));
         }
-        if (!least || leak.per_mark() == 0) {
-            return;
-        }
-        leak.full_after_marks = *least / leak.per_mark();
-        const uint64_t last_age = ledger_.clock.age_ns(last_ticks);
-        const uint64_t step = (leak.since_age_ns - std::min(last_age, leak.since_age_ns)) / (leak.marks - 1);
-        __extension__ using Wide = unsigned __int128;
-        const Wide time = Wide{*leak.full_after_marks} * step;
-        leak.full_in_ns = static_cast<uint64_t>(std::min<Wide>(time, UINT64_MAX));
+        return least;
     }
 
     const census::Selection& selection_;
@@ -246,38 +250,118 @@ private:
     NameCurves curves_;
 };
 
-// The marks since a process started, and what it held at each of them.
-void add_process_leaks(LeakView& view, const std::vector<InventoryView>& marks, uint32_t pid,
-                       uint64_t start_ns, const LeakQuery& query, const base::NamePattern& pattern) {
-    std::vector<const InventoryView*> own;
-    for (const InventoryView& mark : marks) {
-        if (mark.origin.time_ns >= start_ns) {
-            own.push_back(&mark);
+// What a process holds under one name at each mark of the host.
+struct HostCurve {
+    std::vector<uint64_t> used;
+    std::set<uint32_t> devices;
+};
+
+// Which devices a query asks for; empty: all. Returns an error for one that no mark has.
+base::Expected<std::set<uint32_t>> devices_of(const std::optional<std::string>& asked,
+                                              const InventoryView& mark) {
+    std::set<uint32_t> known;
+    for (const HeldSum& sum : mark.sums) {
+        known.insert(sum.devices.begin(), sum.devices.end());
+    }
+    for (const HeldPool& pool : mark.pools) {
+        known.insert(pool.device);
+    }
+    std::set<uint32_t> devices;
+    for (const std::string& text : asked ? census::split_device_list(*asked) : std::vector<std::string>()) {
+        const auto found =
+            std::find_if(known.begin(), known.end(), [&](uint32_t id) { return std::to_string(id) == text; });
+        if (found == known.end()) {
+            return base::error(base::Error::Code::gone,
+                               "the last mark of the host has no device " + text +
+                                   " (marks of the host have the numbers of devices)");
         }
+        devices.insert(*found);
     }
-    if (own.size() < query.marks) {
-        return;
-    }
-    ++view.marked;
-    std::map<std::pair<std::string, Kind>, std::vector<uint64_t>> curves;
-    for (size_t i = 0; i < own.size(); ++i) {
-        for (const HeldSum& sum : own[i]->sums) {
-            if (sum.pid == pid && query.kind.selects(sum.kind) && pattern.matches(sum.name)) {
-                std::vector<uint64_t>& used = curves[{sum.name, sum.kind}];
-                used.resize(own.size());
-                used[i] = census::saturating_add(used[i], sum.used);
+    return devices;
+}
+
+// From marks of the host: one process at each mark since it started.
+class HostMarkLeaks {
+public:
+    HostMarkLeaks(const std::vector<InventoryView>& marks, const LeakQuery& query,
+                  const base::NamePattern& pattern, const std::set<uint32_t>& devices)
+        : marks_(marks), query_(query), pattern_(pattern), devices_(devices) {}
+
+    void add_process(LeakView& view, uint32_t pid, uint64_t start_ns) const {
+        std::vector<const InventoryView*> own;
+        for (const InventoryView& mark : marks_) {
+            if (mark.origin.time_ns >= start_ns) {
+                own.push_back(&mark);
             }
         }
-    }
-    for (const auto& [key, used] : curves) {
-        if (const auto found = leak_run(used, query.marks)) {
-            NameLeak leak = describe_leak(pid, key.first, key.second, used, *found);
-            const uint64_t since_ns = own[found->run.begin]->origin.time_ns;
-            leak.since_age_ns = view.origin.time_ns - std::min(view.origin.time_ns, since_ns);
+        if (own.size() < query_.marks) {
+            return;
+        }
+        ++view.marked;
+        for (const auto& [key, curve] : curves_of(own, pid)) {
+            const auto found = leak_run(curve.used, query_.marks);
+            if (!found) {
+                continue;
+            }
+            NameLeak leak = describe_leak(pid, key.first, key.second, curve.used, *found);
+            const auto age_of = [&](size_t mark) {
+                return view.origin.time_ns - std::min(view.origin.time_ns, own[mark]->origin.time_ns);
+            };
+            leak.since_age_ns = age_of(found->run.begin);
+            if (found->is_at_end) {
+                foresee(leak, least_free(key.second, curve), age_of(found->run.end));
+            }
             view.leaks.push_back(std::move(leak));
         }
     }
-}
+
+private:
+    using Curves = std::map<std::pair<std::string, Kind>, HostCurve>;
+
+    Curves curves_of(const std::vector<const InventoryView*>& own, uint32_t pid) const {
+        Curves curves;
+        for (size_t i = 0; i < own.size(); ++i) {
+            for (const HeldSum& sum : own[i]->sums) {
+                if (sum.pid != pid || !query_.kind.selects(sum.kind) || !is_asked(sum.devices) ||
+                    !pattern_.matches(sum.name)) {
+                    continue;
+                }
+                HostCurve& curve = curves[{sum.name, sum.kind}];
+                curve.used.resize(own.size());
+                curve.used[i] = census::saturating_add(curve.used[i], sum.used);
+                curve.devices.insert(sum.devices.begin(), sum.devices.end());
+            }
+        }
+        return curves;
+    }
+
+    bool is_asked(const std::vector<uint32_t>& devices) const {
+        return devices_.empty() || std::any_of(devices.begin(), devices.end(),
+                                               [&](uint32_t one) { return devices_.contains(one); });
+    }
+
+    // Free bytes of the fullest of its devices at the last mark.
+    std::optional<uint64_t> least_free(Kind kind, const HostCurve& curve) const {
+        std::optional<uint64_t> least;
+        for (const uint32_t device : curve.devices) {
+            const std::vector<HeldPool>& pools = marks_.back().pools;
+            const auto pool = std::find_if(pools.begin(), pools.end(), [&](const HeldPool& one) {
+                return one.device == device && one.kind == kind;
+            });
+            if (pool == pools.end()) {
+                return std::nullopt;
+            }
+            least =
+                std::min(least.value_or(UINT64_MAX), pool->capacity - std::min(pool->capacity, pool->used));
+        }
+        return least;
+    }
+
+    const std::vector<InventoryView>& marks_;
+    const LeakQuery& query_;
+    const base::NamePattern& pattern_;
+    const std::set<uint32_t>& devices_;
+};
 
 }  // namespace
 
@@ -322,6 +406,10 @@ base::Expected<LeakView> leaks_between(const std::vector<InventoryView>& marks, 
     if (marks.empty()) {
         return view;
     }
+    const auto devices = devices_of(query.device, marks.back());
+    if (!devices) {
+        return tl::unexpected(devices.error());
+    }
     view.inexact = marks.back().inexact;
     view.hidden = marks.back().hidden;
     view.processes = marks.back().processes;
@@ -329,9 +417,10 @@ base::Expected<LeakView> leaks_between(const std::vector<InventoryView>& marks, 
     for (const HeldSum& sum : marks.back().sums) {
         processes.emplace(sum.pid, sum.start_time_ns);
     }
+    const HostMarkLeaks leaks(marks, query, *pattern, *devices);
     for (const auto& [pid, start_ns] : processes) {
         if (!query.pid || *query.pid == pid) {
-            add_process_leaks(view, marks, pid, start_ns, query, *pattern);
+            leaks.add_process(view, pid, start_ns);
         }
     }
     view.unmarked = view.processes - std::min(view.processes, view.marked);

@@ -93,7 +93,7 @@ struct Leaks {
 };
 
 // The same from marks of the host ('ttmem mark NAME'), the oldest first: for the processes of the last mark, each from its start on.
-// The device and the name of the marks in the query do not matter, and nobody foresees when memory is full.
+// Marks know devices by number. The name of the marks in the query does not matter: `marks` are those that have it.
 base::Expected<LeakView> leaks_between(const std::vector<InventoryView>& marks, const LeakQuery& query,
                                        const Origin& now);
 
