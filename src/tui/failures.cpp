@@ -42,33 +42,34 @@ void draw_post_mortems(const view::PostMortemListView& view, const Model& model,
 
 // The text of `ttmem why`, with one of the failures selected.
 void draw_why(const view::WhyView& view, const Model& model, const Ui& ui, Canvas& canvas, const Area& area) {
-    view::WhyView shown = view;
-    shown.failures.failures.clear();
-    for (const census::FailureFigures* failure : listed_failures(model, ui)) {
-        shown.failures.failures.push_back(*failure);
-    }
-    if (shown.failures.failures.empty() && !view.failures.failures.empty()) {
+    const std::vector<const view::KeptCard*> kept = listed_kept(model, ui);
+    const std::vector<const census::FailureFigures*> failures = listed_failures(model, ui);
+    if (failures.empty() && !(view.failures.failures.empty() && view.kept.newest_first.empty())) {
         return put_note(canvas, area, "No matching failure.");
     }
-    const view::Text text = view::why_text(shown, style_for(canvas, area));
-    // The rows follow the line of titles, which begins with a number sign.
-    const auto titles = std::find_if(text.lines().begin(), text.lines().end(), [](const view::Line& line) {
-        const std::string plain = line.plain();
-        return plain.substr(std::min(plain.find_first_not_of(' '), plain.size())).starts_with('#');
-    });
+    view::WhyView shown = view;
+    shown.failures.failures.clear();
+    for (size_t i = 0; i + kept.size() < failures.size(); ++i) {
+        shown.failures.failures.push_back(*failures[i]);
+    }
+    shown.kept.newest_first.clear();
+    for (const view::KeptCard* card : kept) {
+        shown.kept.newest_first.push_back(*card);
+    }
+    const view::WhyLines lines = view::why_lines(shown, style_for(canvas, area));
     const auto row = selected_row(model, ui);
     const auto rows = static_cast<size_t>(std::max(area.rows, 0));
-    if (!row || titles == text.lines().end()) {
-        return put_scrolled(canvas, area, text, ui.scroll);
+    if (!row || *row >= lines.failures.size()) {
+        return put_scrolled(canvas, area, lines.text, ui.scroll);
     }
-    const auto line = static_cast<size_t>(titles - text.lines().begin()) + 1 + *row;
-    const size_t last_page = text.size() - std::min(text.size(), rows);
+    const size_t line = lines.failures[*row];
+    const size_t last_page = lines.text.size() - std::min(lines.text.size(), rows);
     const size_t first = std::max(line < rows ? 0 : line - rows + 1, std::min(ui.scroll, last_page));
-    put_text(canvas, area, text, first);
-    const size_t top = line - *row;  // the line of the first failure
-    for (size_t i = 0; i < shown.failures.failures.size(); ++i) {
-        if (top + i >= first && top + i - first < rows) {
-            canvas.add_hit(area.row + static_cast<int>(top + i - first), area.column, area.columns,
+    put_text(canvas, area, lines.text, first);
+    for (size_t i = 0; i < lines.failures.size(); ++i) {
+        const size_t at = lines.failures[i];
+        if (at >= first && at - first < rows) {
+            canvas.add_hit(area.row + static_cast<int>(at - first), area.column, area.columns,
                            {CanvasHit::What::row, static_cast<uint32_t>(i)});
         }
     }
@@ -78,18 +79,34 @@ void draw_why(const view::WhyView& view, const Model& model, const Ui& ui, Canva
     }
 }
 
+const census::FailureFigures* find_card(const view::WhyView& view, const UiLocation::OpenCard& open) {
+    const auto is_open = [&](const census::FailureFigures& failure) {
+        return failure.pid == open.pid && failure.card && failure.card->number == open.number;
+    };
+    for (const census::FailureFigures& failure : view.failures.failures) {
+        if (!open.kept_ns && is_open(failure)) {
+            return &failure;
+        }
+    }
+    // A process that ended since its card was opened has it here.
+    for (const view::KeptCard& card : view.kept.newest_first) {
+        if (is_open(card.failure) && open.kept_ns.value_or(card.failure.time_ns) == card.failure.time_ns) {
+            return &card.failure;
+        }
+    }
+    return nullptr;
+}
+
 // The card of one failure, with the map.
 void draw_card(const view::WhyView& view, const UiLocation::OpenCard& open, const Ui& ui, Canvas& canvas,
                const Area& area) {
-    for (const census::FailureFigures& failure : view.failures.failures) {
-        if (failure.pid == open.pid && failure.card && failure.card->number == open.number) {
-            return put_scrolled(
-                canvas, area,
-                view::card_text(failure, fmt::format("Card {}", open.number), style_for(canvas, area)),
-                ui.scroll);
-        }
+    const census::FailureFigures* failure = find_card(view, open);
+    if (failure == nullptr) {
+        return put_note(canvas, area, "This card is no longer kept.");
     }
-    put_note(canvas, area, "This card is no longer kept.");
+    put_scrolled(canvas, area,
+                 view::card_text(*failure, fmt::format("Card {}", open.number), style_for(canvas, area)),
+                 ui.scroll);
 }
 
 }  // namespace

@@ -203,7 +203,11 @@ void open_event(const Model& model, Ui& ui, const view::EventView& event) {
 void open_failure(const Model& model, Ui& ui, const census::FailureFigures& failure) {
     if (failure.card) {
         ui.back.push_back(ui);
-        ui.open_card = UiLocation::OpenCard{failure.pid, failure.card->number};
+        const auto kept = listed_kept(model, ui);
+        const bool is_kept = std::any_of(
+            kept.begin(), kept.end(), [&](const view::KeptCard* card) { return &card->failure == &failure; });
+        ui.open_card = UiLocation::OpenCard{failure.pid, failure.card->number,
+                                            is_kept ? std::optional(failure.time_ns) : std::nullopt};
         ui.scroll = 0;
         return;
     }

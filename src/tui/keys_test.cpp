@@ -89,6 +89,30 @@ TEST_F(Keys, EnterOpensTheCardOfAFailureAndEscapeClosesIt) {
     EXPECT_EQ(ui.screen, Screen::failures);
 }
 
+TEST_F(Keys, EnterOpensTheKeptCardOfAProcessThatHasEnded) {
+    view::WhyView why = a_why();
+    why.failures.failures.resize(1);
+    why.kept.newest_first.resize(2);
+    for (size_t i = 0; i < 2; ++i) {
+        census::FailureFigures& failure = why.kept.newest_first[i].failure;
+        failure.pid = 99;  // two processes, one after the other
+        failure.time_ns = 5 + i;
+        failure.card = view::card_of_clash();
+    }
+    press(U'7');
+    model.take({query_of(model, ui, 20), why, ""});
+    press(Key::end);
+    press(Key::enter);
+    ASSERT_TRUE(ui.open_card);
+    EXPECT_EQ(ui.open_card->pid, 99u);
+    EXPECT_EQ(ui.open_card->kept_ns, 6u);
+    press(Key::escape);
+    press(Key::up);
+    press(Key::enter);
+    ASSERT_TRUE(ui.open_card);
+    EXPECT_EQ(ui.open_card->kept_ns, 5u);
+}
+
 TEST_F(Keys, TabAndDCycleThroughTheDevices) {
     for (uint32_t id = 1; id < 8; ++id) {
         press(id % 2 == 0 ? Key::tab : key_of(U'd'));

@@ -197,14 +197,34 @@ std::vector<const view::EventView*> listed_events(const Model& model, const Ui& 
     });
 }
 
+namespace {
+
+bool is_listed(const Ui& ui, const census::FailureFigures& failure) {
+    return contains(fmt::format("{} {}", failure.pid, failure.name), ui.filter());
+}
+
+}  // namespace
+
+std::vector<const view::KeptCard*> listed_kept(const Model& model, const Ui& ui) {
+    const auto* why = model.answer<view::WhyView>();
+    if (why == nullptr) {
+        return {};
+    }
+    return listed(why->kept.newest_first, ui.is_reverse(),
+                  [&](const view::KeptCard& card) { return is_listed(ui, card.failure); });
+}
+
 std::vector<const census::FailureFigures*> listed_failures(const Model& model, const Ui& ui) {
     const auto* why = model.answer<view::WhyView>();
     if (why == nullptr) {
         return {};
     }
-    return listed(why->failures.failures, ui.is_reverse(), [&](const census::FailureFigures& failure) {
-        return contains(fmt::format("{} {}", failure.pid, failure.name), ui.filter());
-    });
+    auto failures = listed(why->failures.failures, ui.is_reverse(),
+                           [&](const census::FailureFigures& failure) { return is_listed(ui, failure); });
+    for (const view::KeptCard* card : listed_kept(model, ui)) {
+        failures.push_back(&card->failure);
+    }
+    return failures;
 }
 
 std::vector<view::EqualPostMortems> listed_post_mortems(const Model& model, const Ui& ui) {

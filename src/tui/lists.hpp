@@ -27,6 +27,9 @@ std::vector<ScopeRow> listed_scopes(const Model& model, const Ui& ui);
 std::vector<const view::NameGrowth*> listed_growth(const Model& model, const Ui& ui);
 std::vector<const view::NameLeak*> listed_leaks(const Model& model, const Ui& ui);
 std::vector<const view::EventView*> listed_events(const Model& model, const Ui& ui);
+// Of processes that have ended.
+std::vector<const view::KeptCard*> listed_kept(const Model& model, const Ui& ui);
+// All: those of processes that are there, then the kept ones.
 std::vector<const census::FailureFigures*> listed_failures(const Model& model, const Ui& ui);
 // Equal ones are one row.
 std::vector<view::EqualPostMortems> listed_post_mortems(const Model& model, const Ui& ui);

@@ -309,6 +309,24 @@ TEST_F(Screens, TheCardOfAFailureIsShownWithItsMap) {
                 HasSubstr("This card is no longer kept."));
 }
 
+TEST_F(Screens, AKeptCardIsShownLikeThatOfAProcessThatIsThere) {
+    view::WhyView why = a_why();
+    why.failures.failures.clear();
+    why.kept.newest_first.resize(1);
+    census::FailureFigures& failure = why.kept.newest_first[0].failure;
+    failure.pid = 99;
+    failure.time_ns = 5;
+    failure.card = view::card_of_dram();
+    model.take({{}, why, ""});
+    ui.open_card = UiLocation::OpenCard{99, 3, 5};
+    const auto shown = [&] { return text_of(draw(model, at(Screen::failures), {24, 80}, Glyphs::utf8)); };
+    EXPECT_THAT(shown(), HasSubstr("Card 3: "));
+    ui.open_card->kept_ns = 6;
+    EXPECT_THAT(shown(), HasSubstr("This card is no longer kept."));
+    ui.open_card = UiLocation::OpenCard{99, 3};
+    EXPECT_THAT(shown(), HasSubstr("Card 3: ")) << "the process ended while its card was open";
+}
+
 TEST_F(Screens, PostMortemsAreListedWithOneSelected) {
     model.take({{}, view::several_post_mortems(), ""});
     ui.post_mortems = true;

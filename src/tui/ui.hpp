@@ -103,6 +103,7 @@ struct UiLocation {
     struct OpenCard {
         uint32_t pid = 0;
         uint64_t number = 0;
+        std::optional<uint64_t> kept_ns = {};  // of an ended process: when it failed, as pids come again
     };
     std::optional<OpenCard> open_card;  // the card of a failure that is shown
 

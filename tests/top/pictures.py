@@ -28,7 +28,7 @@ ON_A_SIMULATED_HOST = {
     "allocations": (["4", "a"], ["groups by name", "kv_cache"]),
     "map": (["5", "z", "z"], ["zoom 4x", "IN BANK"]),
     "events": (["6"], [r"(allocation|free) +\w"]),
-    "failures": (["7"], ["1 failure", "Holders of"]),
+    "failures": (["7"], ["1 failure", "Card of failure 1"]),
 }
 WITH_A_DRIVER = {"telemetry": (["0", "3"], ["TEMPERATURE", "alive"])}
 

@@ -122,6 +122,24 @@ class Dashboard(TestCase):
         for one in below:
             wait_until(lambda one=one: not os.path.exists(f"/proc/{one}"), f"process {one} ends")
 
+    def test_enter_opens_the_card_of_a_failure_also_when_its_process_has_ended(self):
+        terminal = self.terminal(120, 40)
+        self.daemon("--quiet")
+        simulator = self.simulator_at("case-02", "refused")
+        self.top(terminal)
+        terminal.press("7")
+        terminal.wait_for("1 failure", r"1 +\w+ +\d+ +fragmented +l1")
+        terminal.press("Enter")
+        terminal.wait_for("Card 1: l1 of device 0", "Map around the largest free block", r"kv_cache\.0", absent="1 failure")
+        terminal.press("Escape")
+        terminal.wait_for("1 failure")
+        simulator.close()
+        terminal.wait_for("Processes that have ended", "1 card kept", absent="1 failure")
+        terminal.press("Enter")
+        terminal.wait_for("Card 1: l1 of device 0", "Map around the largest free block", absent="Processes that have ended")
+        terminal.press("Escape", "q")
+        self.assert_no_residue(terminal, 0)
+
     def test_filter_mark_and_groups_select_allocations(self):
         terminal = self.terminal(120, 40)
         self.daemon("--quiet")

@@ -58,6 +58,13 @@ Text failures_text(const FailureView& view, const Style& style);
 
 // The same, and the holders of the memory that ran out.
 Text why_text(const WhyView& view, const Style& style);
+
+// The same, and the line of each failure: those of processes that are there, then the kept ones.
+struct WhyLines {
+    Text text;
+    std::vector<size_t> failures;
+};
+WhyLines why_lines(const WhyView& view, const Style& style);
 Text fixes_text(const WhyView& view, const Style& style);
 
 // Processes that died, and what one of them held.

@@ -51,18 +51,26 @@ Text newest_card(const FailureView& view, const Style& style) {
     return {};
 }
 
+// The rows of a table of failures: below its titles, and from the line where it begins.
+void add_rows(std::vector<size_t>& lines, size_t table, size_t rows) {
+    for (size_t row = 0; row < rows; ++row) {
+        lines.push_back(table + 1 + row);
+    }
+}
+
 // Failures of processes that have ended, whose cards the daemon keeps.
-Text kept_text(const KeptCards& kept, bool shows_card, const Style& style) {
+Text kept_text(const KeptCards& kept, bool shows_card, const Style& style, size_t& table) {
     Text text;
+    table = 0;
     if (!kept.newest_first.empty()) {
         std::vector<census::FailureFigures> failures;
         for (const KeptCard& card : kept.newest_first) {
             failures.push_back(card.failure);
         }
-        text.blank()
-            .add(Line("Processes that have ended", Tone::title)
-                     .add(fmt::format(" ({} kept)", format_count(kept.total, "card", "cards"))))
-            .add(failure_table(failures, style));
+        text.blank().add(Line("Processes that have ended", Tone::title)
+                             .add(fmt::format(" ({} kept)", format_count(kept.total, "card", "cards"))));
+        table = text.size();
+        text.add(failure_table(failures, style));
         if (shows_card) {
             text.blank().add(card_text(failures.front(), "Card of failure 1", style));
         }
@@ -109,15 +117,25 @@ Text fixes_text(const WhyView& view, const Style& style) {
         .add(fixes_of(kept, style));
 }
 
-Text why_text(const WhyView& view, const Style& style) {
-    Text text = failures_text(view.failures, style);
+WhyLines why_lines(const WhyView& view, const Style& style) {
+    WhyLines result;
+    Text& text = result.text;
+    text = failures_text(view.failures, style);
+    // Below the line of the host and a blank one.
+    add_rows(result.failures, 2, view.failures.failures.size());
     text.add(newest_card(view.failures, style));
     for (const HoldersView& holders : view.holders) {
         if (!has_card_of(view.failures, holders)) {
             text.add(holders_table(holders, style));
         }
     }
-    return text.add(kept_text(view.kept, newest_card(view.failures, style).empty(), style));
+    size_t table = 0;
+    const Text kept = kept_text(view.kept, newest_card(view.failures, style).empty(), style, table);
+    add_rows(result.failures, text.size() + table, view.kept.newest_first.size());
+    text.add(kept);
+    return result;
 }
+
+Text why_text(const WhyView& view, const Style& style) { return why_lines(view, style).text; }
 
 }  // namespace ttmem::view
