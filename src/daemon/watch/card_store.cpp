@@ -131,9 +131,12 @@ void CardStore::add(view::KeptCard card, uint64_t start_time) {
     }
     StoredCard stored{card.failure.time_ns, card.uid, {card.pid, start_time, card.failure.card->number}, 0};
     std::string text = view::to_json(card);
-    if (text.size() > capacity_.bytes_per_card) {
-        card.failure.card->blocks_left_out += card.failure.card->blocks.size();
-        card.failure.card->blocks.clear();
+    census::FailureCard& own = *card.failure.card;
+    while (text.size() > capacity_.bytes_per_card && !own.blocks.empty()) {
+        // Blocks are nearly all of the text, and of similar length.
+        const size_t kept = own.blocks.size() * capacity_.bytes_per_card / text.size() * 9 / 10;
+        own.blocks_left_out += own.blocks.size() - kept;
+        own.blocks.resize(kept);
         text = view::to_json(card);
     }
     stored.bytes = text.size();

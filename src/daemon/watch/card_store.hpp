@@ -22,7 +22,7 @@ namespace ttmem::daemon {
 struct CardCapacity {
     size_t number = 256;
     uint64_t bytes = uint64_t{64} << 20;
-    uint64_t bytes_per_card = uint64_t{1} << 20;  // a larger card loses its blocks
+    uint64_t bytes_per_card = uint64_t{1} << 20;  // a larger card loses its last blocks
 };
 
 // Where the cards are: $TTMEM_STATE_DIR, the folder that systemd made for the unit (StateDirectory=), a folder in the runtime

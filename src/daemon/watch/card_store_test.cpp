@@ -125,13 +125,23 @@ TEST_F(CardStoreTest, BeyondTheBytesTheUserWithMostLosesTheOldest) {
     EXPECT_EQ(numbers(store).front(), 10u);
 }
 
-TEST_F(CardStoreTest, ALargeCardLosesItsBlocks) {
-    CardStore store(state_, {.bytes_per_card = 20'000});
+TEST_F(CardStoreTest, KeepsTheLast256CardsIn64MiBUnlessToldOtherwise) {
+    const CardCapacity capacity;
+    EXPECT_EQ(capacity.number, 256u);
+    EXPECT_EQ(capacity.bytes, 64u << 20);
+    EXPECT_EQ(capacity.bytes_per_card, 1u << 20);
+}
+
+TEST_F(CardStoreTest, ALargeCardLosesItsLastBlocks) {
+    constexpr uint64_t kBytes = 100'000;
+    CardStore store(state_, {.bytes_per_card = kBytes});
     store.add(card(1, 1000, 0, 4000), 7);
     const auto page = store.read([](uint32_t, const auto&) { return true; }, 10, 10'000);
     ASSERT_THAT(page.newest_first, SizeIs(1));
-    EXPECT_THAT(page.newest_first[0].failure.card->blocks, IsEmpty());
-    EXPECT_EQ(page.newest_first[0].failure.card->blocks_left_out, 4000u);
+    const census::FailureCard& kept = *page.newest_first[0].failure.card;
+    EXPECT_EQ(kept.blocks.size() + kept.blocks_left_out, 4000u);
+    EXPECT_LE(store.bytes(), kBytes);
+    EXPECT_GE(store.bytes(), kBytes * 3 / 4) << "as many as fit";
     EXPECT_EQ(store.lost(), 0u);
 }
 
