@@ -151,7 +151,7 @@ base::Expected<InventoryView> Inventory::answer(const Host& host, const Inventor
     add_marked(*selection, query.mark, view);
     return view.origin.time_ns != 0
                ? base::Expected<InventoryView>(std::move(view))
-               : base::error(base::Error::Code::gone, "no process has a mark '" + query.mark + "'");
+               : base::error(base::Error::Code::not_found, "no process has a mark '" + query.mark + "'");
 }
 
 }  // namespace ttmem::view

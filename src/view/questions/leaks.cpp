@@ -271,7 +271,7 @@ base::Expected<std::set<uint32_t>> devices_of(const std::optional<std::string>& 
         const auto found =
             std::find_if(known.begin(), known.end(), [&](uint32_t id) { return std::to_string(id) == text; });
         if (found == known.end()) {
-            return base::error(base::Error::Code::gone,
+            return base::error(base::Error::Code::not_found,
                                "the last mark of the host has no device " + text +
                                    " (marks of the host have the numbers of devices)");
         }
