@@ -12,7 +12,7 @@ namespace ttmem::recording {
 
 namespace {
 
-void read_marks(const RecordedProcess& process, std::vector<RecordedMark>& to) {
+void read_marks(const RecordedProcess& process, uint64_t last_ns, std::vector<RecordedMark>& to) {
     RecordedNames names;
     std::map<uint32_t, std::pair<uint64_t, uint32_t>> marks;  // by number: time and name
     for (const BlockPlace& place : process.blocks) {
@@ -37,7 +37,8 @@ void read_marks(const RecordedProcess& process, std::vector<RecordedMark>& to) {
         if (mark.first < process.first_ns) {
             continue;  // older than the recording
         }
-        to.push_back({mark.first, process.number, names.full_name(mark.second)});
+        // It may be younger than the last event of its block.
+        to.push_back({std::min(mark.first, last_ns), process.number, names.full_name(mark.second)});
     }
 }
 
@@ -46,7 +47,7 @@ void read_marks(const RecordedProcess& process, std::vector<RecordedMark>& to) {
 std::vector<RecordedMark> find_marks(const Recording& recording) {
     std::vector<RecordedMark> marks;
     for (const RecordedProcess& process : recording.processes()) {
-        read_marks(process, marks);
+        read_marks(process, recording.last_ns(), marks);
     }
     std::stable_sort(marks.begin(), marks.end(),
                      [](const RecordedMark& a, const RecordedMark& b) { return a.time_ns < b.time_ns; });

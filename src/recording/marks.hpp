@@ -13,7 +13,7 @@
 namespace ttmem::recording {
 
 struct RecordedMark {
-    uint64_t time_ns = 0;
+    uint64_t time_ns = 0;  // at most the end of the recording
     uint32_t process = 0;  // its number
     std::string name;
 };

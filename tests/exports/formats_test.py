@@ -491,7 +491,8 @@ for i, first in enumerate((b"=", b"+", b"-", b"@", b"\\t", b"\\r")):
         done = self.ttmem("export", "--format", "perfetto", "-o", path, "--recording", recording, "--max-allocations", "1")
         packets, tracks = self.trace(path)
         [shown] = [packet for packet in packets if packet["track_event"][0].get("name") == [note]]
-        self.assertEqual((shown["track_event"][0]["type"], tracks[shown["track_event"][0]["track_uuid"][0]]["name"]), ([INSTANT], ["notes"]))
+        event = shown["track_event"][0]
+        self.assertEqual((event["type"], tracks[event["track_uuid"][0]]["name"]), ([INSTANT], ["notes"]))
         self.assertEqual(shown["timestamp"], [min(packet["timestamp"][0] for packet in packets)])
 
     def trace(self, path: str) -> tuple[list, dict]:

@@ -95,7 +95,9 @@ class Flight(TestCase):
         before = moment()
         process.run("library.ttmem_mark(b'later')")
         first.wait_for_rounds("flight")
-        wait_until(lambda: self.json_of("history", "--recording", self.folder)["moments"], "the mark is recorded")
+        wait_until(lambda: "later" in self.ttmem("history", "--recording", self.folder).stdout, "the mark is recorded")
+        process.run("free(allocate(s, DRAM, 8192, 64, 768))")
+        wait_until(lambda: self.ttmem("status", "--recording", self.folder, "--at", before).returncode == 0, "what came later is recorded")
         first.kill()
         [path] = self.files()
         second = self.daemon("--record", self.folder)
@@ -109,7 +111,7 @@ class Flight(TestCase):
         self.assertEqual(figures_by_process(json.loads(done.stdout)), {process.pid: {}})
         # The folder has the moment before the restart too, in the recording before.
         done = self.ttmem("status", "--recording", self.folder, "--at", before, "--json")
-        self.assertEqual(figures_by_process(json.loads(done.stdout)), {process.pid: {0x11: {"dram": (12288, 1000)}}}, done.stderr)
+        self.assertEqual(figures_by_process(json.loads(done.stdout)), {process.pid: {"0x11": {"dram": (12288, 1000)}}}, done.stderr)
         long_ago = self.ttmem("status", "--recording", self.folder, "--at", "2001-01-01 00:00:00")
         self.assertEqual(long_ago.returncode, 1)
         self.assertRegex(long_ago.stderr, r"outside the recording, which goes from .*; before it the folder has \d{4}-\d\d-\d\d .* to ")
@@ -118,6 +120,22 @@ class Flight(TestCase):
         earlier = self.ttmem("status", "--recording", path, "--json")
         self.assertIn("was not ended", earlier.stderr)
         self.assertEqual(json.loads(earlier.stdout)["source"], "recording")
+
+    def test_its_limits_of_bytes_and_hours_hold(self):
+        daemon = self.daemon("--record", self.folder, "--record-bytes", "16MiB", "--record-hours", "1")
+        old = os.path.join(self.folder, "flight-20200101T000000.000000Z.ttmem")
+        simulator = self.simulator("churn", "--rate", "0", "--seconds", "600", "--live", "20000", pause_at="churned")
+        wait_until(lambda: self.state(daemon)["files"] > 4, "parts are full")
+        with open(old, "wb"):
+            os.utime(old, (0, 0))
+        for _ in range(20):
+            self.assertLessEqual(sum(os.path.getsize(path) for path in self.files() if os.path.exists(path)), 16 * MEBIBYTE)
+            daemon.wait_for_rounds("flight")
+        simulator.kill()
+        daemon.stop()
+        again = self.daemon("--record", self.folder, "--record-bytes", "16MiB", "--record-hours", "1")
+        wait_until(lambda: self.state(again)["is_recording"], "it records")
+        self.assertFalse(os.path.exists(old))
 
     def test_a_folder_of_others_is_refused_and_the_daemon_works(self):
         os.mkdir(self.folder)
