@@ -123,7 +123,7 @@ class ExportedPage(PageCase):
         tab.wait_for_text("What would have made it fit")
         tab.size(width=1280, height=780)
         tab.wait_for("document.querySelectorAll('.skeleton').length === 0")
-        self.check_picture(tab, "exports/html.png", failure["pid"])
+        self.check_picture(tab, "exports/html.png", failure["pid"], ".failure-card table, .facts, .title-row, .list")
         tab.press(key="0")
         tab.wait_for("document.querySelector('.chart canvas') !== null")
         tab.wait_for_text(failure["verdict"])

@@ -115,6 +115,13 @@ test("the past of a process that has ended is on the time line of its chip only"
     assert.deepEqual(timelineMarks({ ...none, past }), []);
 });
 
+test("marks that are made at once are all shown, each once", () => {
+    const marks = [{ pid: 9, name: "warm", time_ns: 3e9 }, { pid: 9, name: "step", time_ns: 3e9 + 1000 }];
+    const live = [{ pid: 9, start_time_ns: 1e9 } as Process];
+    const past = [{ ...moment("mark", 9, 3), name: "warm" }];
+    assert.equal(timelineMarks({ ...none, live, marks, past }).filter((one) => one.text.includes(": mark ")).length, 2);
+});
+
 test("a failure that two answers have is one mark, with its verdict", () => {
     const failure = { pid: 7, time_ns: 5e9, verdict: "fragmented" } as Failure;
     const marks = timelineMarks({ ...none, kept: [{ pid: 7, comm: "", user: "", failure }], live: [{ pid: 9, start_time_ns: 1e9 } as Process], past: [moment("failure", 7, 5)] });

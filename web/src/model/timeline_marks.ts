@@ -28,8 +28,8 @@ const FAILURE_WORDS: Record<Failure["type"], string> = { out_of_memory: "out of 
 export function timelineMarks({ live, failures, kept, deaths, marks, past, isSaved }: Sources): Mark[] {
     const found = new Map<string, Mark>();
     const add = (type: string, pid: number, time_ns: number, text: string, isBad: boolean): void => {
-        // The same from two sources is one mark.
-        const key = `${type} ${pid} ${Math.round(time_ns / 1e6)}`;
+        // The same from two sources is one mark. Marks have names, and many may be made at once.
+        const key = `${type} ${pid} ${Math.round(time_ns / 1e6)} ${type === "mark" ? text : ""}`;
         if (!found.has(key)) found.set(key, { time: time_ns / 1e9, text: `${clock(time_ns)} process ${pid}${text}`, isBad });
     };
     const pids = new Set([...live.map((one) => one.pid), ...deaths.map((one) => one.process.pid), ...kept.map((one) => one.pid)]);
