@@ -32,6 +32,7 @@ VIEWS = {
 FIRST_PICTURE_MS, FRAME_P95_MS, DAEMON_PERCENT, HIDDEN_PERCENT = 300.0, 8.0, 2.0, 0.0
 # Shares of a processor that are measured one after the other differ by as much without a page.
 NOISE_PERCENT = 0.2
+STAMP = "ttmem benchmark"  # in the trace it says which renderer is the tab's
 HIDE = "(Object.defineProperty(document, 'hidden', {value: true, configurable: true}), document.dispatchEvent(new Event('visibilitychange')), true)"
 
 FIRST_PICTURES = 7
@@ -78,14 +79,14 @@ def percentile(values: list[float], share: float) -> float:
     return ordered[min(int(len(ordered) * share), len(ordered) - 1)] if ordered else 0.0
 
 
-def work_per_frame(path: str, title: str) -> list[float]:
+def work_per_frame(path: str) -> list[float]:
     """Milliseconds of processor time of tasks on the main thread of the tab's own renderer, per frame in which there was any."""
     with open(path, encoding="utf-8") as file:
         events = json.load(file)["traceEvents"]
-    own = {event["pid"] for event in events if event["name"] == "process_labels" and title in event["args"]["labels"]}
+    own = {event["pid"] for event in events if event["name"] == "TimeStamp" and event["args"]["data"]["message"] == STAMP}
     mains = {(event["pid"], event["tid"]) for event in events
              if event["name"] == "thread_name" and event["args"]["name"] == "CrRendererMain" and event["pid"] in own}
-    assert len(mains) == 1, f"the trace has {len(mains)} renderers of {title!r}"
+    assert len(mains) == 1, f"the trace has {len(mains)} renderers with the stamp"
     frames: dict[tuple, float] = {}
     for event in events:
         thread = (event["pid"], event["tid"])
@@ -114,9 +115,10 @@ def measure(browser: Browser, daemon: Daemon, url: str, seconds: float) -> dict:
             trace = os.path.join(folder, f"{name}.json")
             tab.sleep(seconds=1)
             tab.startTrace(path=trace)
+            tab.value(f"console.timeStamp({STAMP!r})")
             tab.sleep(seconds=seconds)
             tab.stopTrace()
-            frames = work_per_frame(trace, tab.value("document.title"))
+            frames = work_per_frame(trace)
             result[name] = {"frames_with_work": len(frames), "p50_ms": percentile(frames, 0.5), "p95_ms": percentile(frames, 0.95),
                             "p99_ms": percentile(frames, 0.99), "max_ms": max(frames, default=0.0),
                             "cpu_of_page_percent": cpu_share(daemon, seconds) - without}
