@@ -241,17 +241,11 @@ void add_diff(CLI::App& app, Action& chosen) {
         },
         show_diff)
         ->footer(
-            "A and B are 'now', 'mark:NAME' (the last 'ttmem mark NAME', or where there is none
-"
-            "the last ttmem_mark(NAME) of each process), a recording FILE (its end; also the
-"
-            "folder of 'ttmemd --record') or FILE@TIME (+12.5s, 13:05:20, peak:dram, failure:1
-"
-            "or mark:NAME), or both are reports of 'ttmem run --report': then the peaks are
-"
-            "compared, by name.
-
-"
+            "A and B are 'now', 'mark:NAME' (the last 'ttmem mark NAME', or where there is none\n"
+            "the last ttmem_mark(NAME) of each process), a recording FILE (its end; also the\n"
+            "folder of 'ttmemd --record') or FILE@TIME (+12.5s, 13:05:20, peak:dram, failure:1\n"
+            "or mark:NAME), or both are reports of 'ttmem run --report': then the peaks are\n"
+            "compared, by name.\n\n"
             "Examples:\n"
             "  ttmem mark step1 && sleep 60 && ttmem diff mark:step1 now\n"
             "  ttmem run --report a.json -- python3 model.py\n"
