@@ -31,7 +31,7 @@ view::View busy_host() {
 }
 
 view::ViewChange change_of(const view::View& view) {
-    return {view.figures.inexact, view.figures.devices, view.figures.processes, {}, {}};
+    return {view.figures.inexact, {}, view.figures.devices, view.figures.processes, {}, {}};
 }
 
 void count(benchmark::State& state, size_t bytes) {
