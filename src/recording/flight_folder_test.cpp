@@ -183,9 +183,10 @@ TEST_F(FlightFolderTest, AClockTimeIsFoundInTheRecordingThatHasIt) {
     EXPECT_EQ(host_at("2026-01-01 12:00:01"), "host " + std::to_string(kNoonS));
     EXPECT_NE(host_at("+600s").find("outside the recording"), std::string::npos);
     EXPECT_EQ(host_at("+600s").find("before it"), std::string::npos);
-    EXPECT_NE(host_at("12:15:00").find("outside the recording, which goes from 2026-01-01 12:20:00 to 2026-01-01 "
-                                       "12:20:01 (+1.000s); before it the folder has 2026-01-01 12:10:00 to "
-                                       "2026-01-01 12:10:01, 2026-01-01 12:00:00 to 2026-01-01 12:00:01"),
+    EXPECT_NE(host_at("12:15:00")
+                  .find("outside the recording, which goes from 2026-01-01 12:20:00 to 2026-01-01 "
+                        "12:20:01 (+1.000s); before it the folder has 2026-01-01 12:10:00 to "
+                        "2026-01-01 12:10:01, 2026-01-01 12:00:00 to 2026-01-01 12:00:01"),
               std::string::npos)
         << host_at("12:15:00");
 }
