@@ -48,8 +48,8 @@ base::Expected<typename Question::View> ask_page(const typename Question::Query&
     return view;
 }
 
-// Returns Error::Code::gone if no daemon runs. Any other error means that a daemon runs and did not answer, or
-// refused.
+// Returns Error::Code::gone if no daemon runs, and refused or not_found if it answers so. Any other error means that a
+// daemon runs and did not answer.
 template <class Question>
 base::Expected<typename Question::View> ask_daemon(const typename Question::Query& query) {
     auto view = ask_page<Question>(query);
@@ -84,7 +84,8 @@ base::Expected<Reply<typename Question::View>> ask(const typename Question::Quer
             std::vector<std::string> notices = notices_of(inexactness_of(*view));
             return Reply<View>{std::move(*view), std::move(notices)};
         }
-        if (view.error().code == base::Error::Code::refused) {
+        if (view.error().code == base::Error::Code::refused ||
+            view.error().code == base::Error::Code::not_found) {
             return tl::unexpected(std::move(view.error()));
         }
         problem = view.error().code == base::Error::Code::gone ? "" : view.error().text;

@@ -45,7 +45,7 @@ TEST_F(HttpClient, AnErrorOfTheDaemonIsAnAnswer) {
     const auto answer = http_get(path(), "/a", kLong);
     ASSERT_TRUE(answer) << answer.error().text;
     EXPECT_EQ(answer->status, 404u);
-    EXPECT_EQ(answer->body, "{\"error\":\"no such page\"}\n");
+    EXPECT_EQ(answer->body, "{\"error\":\"no such page\",\"code\":\"not_found\"}\n");
 }
 
 TEST_F(HttpClient, ADownloadEndsWhenItsReaderAsksForThat) {
@@ -312,7 +312,8 @@ TEST_F(HttpClient, AStreamThatIsRefusedSaysWhy) {
         path(), "/stream", "", [](const ServerSentEvent&) { return true; }, kLong);
     ASSERT_FALSE(result);
     EXPECT_EQ(result.error().code, Error::Code::refused);
-    EXPECT_NE(result.error().text.find("403 to /stream: {\"error\":\"not for you\"}"), std::string::npos)
+    EXPECT_NE(result.error().text.find("403 to /stream: {\"error\":\"not for you\",\"code\":\"forbidden\"}"),
+              std::string::npos)
         << result.error().text;
 }
 

@@ -205,7 +205,7 @@ void Observer::allocated(const metal::Buffer* buffer) {
     BufferRecord record{
         .set = set->set, .kind = kind, .address = address, .requested = metal.size_of(buffer)};
     record.allocator = !is_planned && data.allocated == buffer ? data.allocator : nullptr;
-    const bool is_per_core = kind == TTMEM_L1 && metal.per_core_count_of(buffer) != 0;
+    const bool is_per_core = kind == TTMEM_L1 && metal.has_core_addresses(buffer);
     const uint32_t flags = (is_planned ? TTMEM_PLANNED : 0u) | (is_per_core ? TTMEM_PER_CORE : 0u);
     record.handle = ttmem_allocate(set->set, kind | flags, address, metal.size_of(buffer),
                                    reserved_bytes(*set, buffer), ids_.of(buffer));
@@ -338,7 +338,7 @@ Observer::Need Observer::need_of(const ObservedSet& set, const void* allocator,
     const uint64_t page_size = metal.buffer_page_size(buffer);
     const uint32_t kind = metal.kind_of(buffer);
     const uint32_t banks = metal.banks_of_allocating(allocator, metal.device_of(buffer), kind).value_or(0);
-    const bool is_per_core = metal.is_per_core != nullptr && metal.is_per_core(buffer);
+    const bool is_per_core = metal.has_core_addresses(buffer);
     if (page_size == 0 || banks == 0 || is_per_core) {
         return reported;
     }

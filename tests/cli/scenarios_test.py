@@ -224,7 +224,7 @@ class WithAndWithoutDaemon(TestCase):
             for words, part in ((["-d", "99", "4096"], "device 99"), (["-d", "0", "4096", "--set", "x"], "'x'"),
                                 (["-d", "0", "4096", "--pid", "1"], "process 1")):
                 done = self.ttmem("fit", *words)
-                self.assertEqual((done.returncode, done.stdout), (4, ""), words)
+                self.assertEqual((done.returncode, done.stdout), (1, ""), words)
                 self.assertIn(part, done.stderr)
             self.assertEqual(self.fit(3, "-d", "0", "4096", "--kind", "l1", "--cores", "57")["allocators"][0]["verdict"],
                              "too many cores")

@@ -90,7 +90,7 @@ int show_fit(const FitOptions& options) {
     const auto reply = access::ask<view::FitCheck>(query, options.mode);
     const int shown = show(reply, options, view::fit_text);
     if (shown != 0) {
-        return shown;
+        return shown == kNotFound ? kUndecided : shown;
     }
     switch (reply->view.answer()) {
         case census::FitAnswer::fits:

@@ -153,7 +153,7 @@ TEST_F(ServerTest, AConnectionOverTheLimitGets503AndLaterOnesAreServed) {
     RawClient third(path());
     const auto answer = third.read_reply();
     EXPECT_EQ(answer.status(), 503u);
-    EXPECT_EQ(answer.body, "{\"error\":\"too many connections, try again\"}\n");
+    EXPECT_EQ(answer.body, "{\"error\":\"too many connections, try again\",\"code\":\"busy\"}\n");
     EXPECT_EQ(third.read_to_end(), "");
     EXPECT_EQ(statistics().rejected_connections, 1u);
     first.close();

@@ -96,7 +96,7 @@ TEST_F(ServerTest, OtherMethodsAreRejectedWithTheAllowedOnes) {
         const auto answer = client.read_reply();
         EXPECT_EQ(answer.status(), 405u) << method;
         EXPECT_TRUE(answer.has("Allow: GET, HEAD\r\n"));
-        EXPECT_EQ(answer.body, "{\"error\":\"only GET and HEAD are supported\"}\n");
+        EXPECT_EQ(answer.body, "{\"error\":\"only GET and HEAD are supported\",\"code\":\"bad_method\"}\n");
     }
     ASSERT_TRUE(client.send("GET /still-here" + kEnd));
     EXPECT_EQ(client.read_reply().body, "/still-here");
