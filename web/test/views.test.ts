@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { pauseMs, stepOf } from "../src/model/pace";
 import { addressOf, route, setQuery, startRouter } from "../src/model/router";
-import { meshColumns } from "../src/model/status";
+import { hostGrid } from "../src/model/status";
 import { timelineMarks } from "../src/model/timeline_marks";
 import type { Sources } from "../src/model/timeline_marks";
 import type { Allocation, CoreFigures, Device, Failure, MapBlock, PostMortem, Process } from "../src/model/types";
@@ -44,12 +44,15 @@ test("blocks of a column fill it, to scale and never too small for a name", () =
 });
 
 test("a Galaxy has its own shape, another host has none", () => {
-    const devices = (count: number, board: string, arch: string): Device[] => Array.from({ length: count }, (_one, id) => ({ id, board, arch }) as Device);
-    assert.equal(meshColumns(devices(32, "galaxy", "wormhole_b0")), 4);
-    assert.equal(meshColumns(devices(32, "galaxy", "blackhole")), 8);
-    assert.equal(meshColumns(devices(32, "n300", "wormhole_b0")), null);
-    assert.equal(meshColumns(devices(4, "galaxy", "wormhole_b0")), null);
-    assert.equal(meshColumns([]), null);
+    const columns = (count: number, board: string, arch: string): number | null => {
+        const devices = Array.from({ length: count }, (_one, id) => ({ id, board, arch }) as Device);
+        return hostGrid({ devices, meshes: [] }).columns;
+    };
+    assert.equal(columns(32, "galaxy", "wormhole_b0"), 4);
+    assert.equal(columns(32, "galaxy", "blackhole"), 8);
+    assert.equal(columns(32, "n300", "wormhole_b0"), null);
+    assert.equal(columns(4, "galaxy", "wormhole_b0"), null);
+    assert.equal(columns(0, "", ""), null);
 });
 
 test("a name in a CSV file is one field, and no spreadsheet computes it", () => {
