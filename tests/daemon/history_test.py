@@ -14,12 +14,11 @@ from harness.users import OTHER_STRANGER, STRANGER, needs_other_users
 from harness.waiting import wait_until
 
 HOLDER = """
-import struct
 s = open_set([device({asic:#x})], "my chip")
 scope("decoder.3")
 held = [allocate(s, DRAM, 1048640 + i * 8192, 1000, 12288, i) for i in range(5)]
 def fail():
-    library.ttmem_allocation_failed(struct.pack("<IIQQQQ", s, DRAM, 4096, 4096, 64, 32))
+    allocation_failed(s, DRAM, 4096, 4096, 64, 32)
 """
 USED = 5 * 12288
 

@@ -30,11 +30,7 @@ held_in = open_set([device({asic:#x})])
 allocate(held_in, DRAM, 1048640, {requested}, {used})
 load_kernel(held_in, 7, KERNEL_FABRIC, 512)
 """
-# As struct ttmem_out_of_memory of ttmem.h.
-FAIL = """
-import struct
-library.ttmem_allocation_failed(struct.pack("<IIQQQQ", held_in, DRAM, 4096, 4096, 64, 64))
-"""
+FAIL = "allocation_failed(held_in, DRAM, 4096, 4096, 64, 64)"
 
 # The files of the driver for one wormhole chip, and the metrics that result.
 ATTRIBUTES = {"tt_card_type": "n300", "tt_serial": "0100014511702001", "tt_asic_id": "A51C000000000001",

@@ -225,9 +225,9 @@ class Formats(TestCase):
         process = self.tracked_process(BEFORE)
         recorder = RecorderProcess(self, path)
         recorder.wait_for(process.pid)
-        process.run("""import struct
+        process.run("""
 library.ttmem_mark(b"=warm")
-library.ttmem_allocation_failed(struct.pack("<IIQQQQ", mesh, DRAM, 4096, 4096, 64, 32))""")
+allocation_failed(mesh, DRAM, 4096, 4096, 64, 32)""")
         recorder.wait_for_rounds()
         self.assertEqual(recorder.stop()[0], 0)
         events = self.json_of("history", "--recording", path)["moments"]
@@ -262,7 +262,7 @@ library.ttmem_allocation_failed(struct.pack("<IIQQQQ", mesh, DRAM, 4096, 4096, 6
     def test_no_text_of_a_table_is_a_formula(self):
         """A spreadsheet computes what begins with one of these."""
         process = self.tracked_process(BEFORE)
-        process.run("""import struct
+        process.run("""
 library.ttmem_scope_pop()
 for i, first in enumerate((b"=", b"+", b"-", b"@", b"\\t", b"\\r")):
     library.ttmem_scope_push(first + b"1")

@@ -238,10 +238,10 @@ class Record(TestCase):
         process = self.tracked_process('mesh = open_set([device(0x11)], "mesh")\nlibrary.ttmem_scope_push(b"cache")')
         recorder = RecorderProcess(self, self.path)
         recorder.wait_for(process.pid)
-        process.run("""import struct
+        process.run("""
 library.ttmem_mark(b"warm")
 for requested in (4096, 8192):
-    library.ttmem_allocation_failed(struct.pack("<IIQQQQ", mesh, DRAM, requested, requested, 64, 32))""")
+    allocation_failed(mesh, DRAM, requested, requested, 64, 32)""")
         recorder.wait_for_rounds()
         before_the_end = moment()
         recorder.wait_for_rounds()
