@@ -34,15 +34,10 @@ uint64_t bytes_per_bank(const Buffer* buffer) {
     return round_to(buffer->aligned_size_per_bank(), buffer->allocator()->get_alignment(BufferType::DRAM));
 }
 
-// In all banks of the allocator that gives the memory: that of a sub-device has fewer.
-uint64_t reserved_bytes(const Buffer* buffer) {
-    if (buffer->buffer_type() == BufferType::SYSTEM_MEMORY) {
-        return 0;
-    }
-    const uint64_t banks = is_per_core(buffer)
-                               ? experimental::per_core_allocation::get_per_core_addresses(*buffer).size()
+// Of the allocator that gives the memory: that of a sub-device has fewer.
+uint64_t banks_of(const Buffer* buffer) {
+    return is_per_core(buffer) ? experimental::per_core_allocation::get_per_core_addresses(*buffer).size()
                                : buffer->allocator()->get_num_banks(buffer->buffer_type());
-    return bytes_per_bank(buffer) * banks;
 }
 
 // The buffer counts its pages in 32 bits, too few for some sizes that must be refused.
@@ -131,23 +126,78 @@ const IDevice* device_of(State& state, const AllocatorImpl* allocator) {
     return found != devices.end() ? *found : nullptr;
 }
 
-// What the allocator holds after its state was replaced, and no buffer accounts for.
+using Range = std::pair<uint64_t, uint64_t>;
+
+// The sets that have a chip of the device; all sets, if the device is not known.
+std::vector<ttmem_set> sets_with_chips_of(State& state, const IDevice* device) {
+    const std::vector<IDevice*> chips = device != nullptr ? chips_of(device) : std::vector<IDevice*>();
+    std::vector<ttmem_set> sets;
+    const std::lock_guard lock(state.mutex);
+    for (const auto& [of, open] : state.sets) {
+        if (device == nullptr || std::find_first_of(open.chips.begin(), open.chips.end(), chips.begin(),
+                                                    chips.end()) != open.chips.end()) {
+            sets.push_back(open.set);
+        }
+    }
+    return sets;
+}
+
+// What the live buffers of other allocators hold in a bank, by address.
+std::vector<Range> held_by_others(State& state, const AllocatorImpl* allocator, const IDevice* device,
+                                  BufferType type) {
+    const std::vector<ttmem_set> sets = sets_with_chips_of(state, device);
+    std::vector<Range> held;
+    state.buffers.erase_if([&](const BufferRecord& record) {
+        if (record.kind == kind_of(type) && record.allocator != nullptr &&
+            record.allocator != allocator->view().get() &&
+            std::find(sets.begin(), sets.end(), record.set) != sets.end()) {
+            held.emplace_back(record.address, record.address + record.bytes_per_bank);
+        }
+        return false;
+    });
+    std::sort(held.begin(), held.end());
+    return held;
+}
+
+// The parts of `range` that are in none of `others`, which are sorted.
+std::vector<Range> without(Range range, const std::vector<Range>& others) {
+    std::vector<Range> rest;
+    for (const auto& [start, end] : others) {
+        if (start >= range.second || range.first >= range.second) {
+            break;
+        }
+        if (start > range.first) {
+            rest.emplace_back(range.first, start);
+        }
+        range.first = std::max(range.first, end);
+    }
+    if (range.first < range.second) {
+        rest.push_back(range);
+    }
+    return rest;
+}
+
+// What the allocator holds after its state was replaced, and no buffer accounts for. The memory of other allocators, as a
+// mesh takes it over from its submeshes (synchronize_allocator_state), counts in these.
 void record_regions(State& state, const AllocatorImpl* allocator) {
     const AllocatorState now = allocator->extract_state();
     const IDevice* const device = device_of(state, allocator);
     for (const BufferType type : kPools) {
-        for (const auto& [start, end] : now.get_allocated_regions(type)) {
-            if (device == nullptr) {
-                throw std::runtime_error("the allocator of an unknown device has a new state");
+        const std::vector<Range> others = held_by_others(state, allocator, device, type);
+        for (const Range& region : now.get_allocated_regions(type)) {
+            for (const auto& [start, end] : without(region, others)) {
+                if (device == nullptr) {
+                    throw std::runtime_error("the allocator of an unknown device has a new state");
+                }
+                const uint64_t bytes = (end - start) * allocator->get_num_banks(type);
+                ttmem_scope_push("allocator state");
+                const ttmem_handle handle =
+                    ttmem_allocate(set_of(state, device), kind_of(type), start, bytes, bytes, 0);
+                ttmem_scope_pop();
+                const std::lock_guard lock(state.mutex);
+                state.regions[{allocator->view().get(), {kind_of(type), start}}] = handle;
+                state.region_count.store(state.regions.size(), std::memory_order_relaxed);
             }
-            const uint64_t bytes = (end - start) * allocator->get_num_banks(type);
-            ttmem_scope_push("allocator state");
-            const ttmem_handle handle =
-                ttmem_allocate(set_of(state, device), kind_of(type), start, bytes, bytes, 0);
-            ttmem_scope_pop();
-            const std::lock_guard lock(state.mutex);
-            state.regions[{allocator->view().get(), {kind_of(type), start}}] = handle;
-            state.region_count.store(state.regions.size(), std::memory_order_relaxed);
         }
     }
 }
@@ -183,11 +233,16 @@ void allocated(const Buffer* buffer) noexcept {
         record.set = set_of(state, buffer->device());
         record.kind = kind_of(buffer->buffer_type());
         record.allocator = is_planned ? nullptr : buffer->allocator();
+        uint64_t reserved = 0;
+        if (buffer->buffer_type() != BufferType::SYSTEM_MEMORY) {
+            record.bytes_per_bank = bytes_per_bank(buffer);
+            reserved = record.bytes_per_bank * banks_of(buffer);
+        }
         const ContextScope context;
         const uint32_t flags = (is_planned ? TTMEM_PLANNED : 0u) |
                                (record.kind == TTMEM_L1 && is_per_core(buffer) ? TTMEM_PER_CORE : 0u);
         record.handle = ttmem_allocate(record.set, record.kind | flags, record.address, buffer->size(),
-                                       reserved_bytes(buffer), buffer->unique_id());
+                                       reserved, buffer->unique_id());
         if (const BufferRecord before = state.buffers.put(record); before.buffer != nullptr) {
             ttmem_free(before.handle);
         }

@@ -23,6 +23,7 @@ struct BufferRecord {
     const void* allocator = nullptr;
     ttmem_handle handle = 0;
     uint64_t address = 0;
+    uint64_t bytes_per_bank = 0;
     ttmem_set set = 0;
     uint32_t kind = 0;
 };

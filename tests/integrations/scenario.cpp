@@ -157,6 +157,20 @@ bool run(const char* file) {
     buffers.clear();
     mesh.reset();
 
+    {
+        // As synchronize_allocator_state() does: a mesh that has held nothing takes over what its chips hold.
+        distributed::MeshDevice parent(2);
+        IDevice* const below = parent.get_devices()[0];
+        auto taken = Buffer::create(below, 65'536, 2048, BufferType::DRAM);
+        AllocatorState state = below->allocator_impl()->extract_state();
+        state.is_of_others = true;
+        parent.allocator_impl()->override_state(state);
+        pause("the state of a chip taken over by its mesh");
+        taken.reset();
+        pause("the buffer of the chip freed");
+        parent.close();
+    }
+
     // Never closed, and freed at exit.
     static auto& last = *new distributed::MeshDevice(2);
     static const auto buffer = Buffer::create(&last, 4096, 1024, BufferType::DRAM);

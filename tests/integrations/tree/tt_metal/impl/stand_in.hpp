@@ -67,6 +67,9 @@ using Regions = std::vector<std::pair<DeviceAddr, DeviceAddr>>;
 
 class AllocatorState {
 public:
+    // Its memory belongs to buffers of another allocator, in whose account it stays.
+    bool is_of_others = false;
+
     Regions& regions(BufferType type) { return regions_[type]; }
     Regions get_allocated_regions(BufferType type) const {
         const auto found = regions_.find(type);
