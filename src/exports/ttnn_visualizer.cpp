@@ -242,7 +242,7 @@ public:
             }
             write_moment(i + 1, moments[i], live);
         }
-        const Notes own = notes(moments_left_out);
+        Notes own = notes(moments_left_out);
         write_metadata(own);
         return own;
     }

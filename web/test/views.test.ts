@@ -132,11 +132,10 @@ test("a failure that two answers have is one mark, with its verdict", () => {
 });
 
 test("circular buffers beyond L1 are in no buffer", () => {
-    const clash = { type: "cb_clash", verdict: "clash", devices: [0], missing: 2048, cb_end: 0x1000, lowest_buffer: null } as unknown as Failure;
-    assert.equal(failureTitle(clash), "circular buffers reach 2.0 KiB beyond L1 on chip 0");
-    assert.equal(verdict(clash), "Clash: circular buffers end at 0x1000, 2.0 KiB beyond the end of L1.");
-    assert.equal(verdict({ ...clash, l1_end: 0x800 }), "Clash: circular buffers end at 0x1000, 2.0 KiB beyond the end of L1 at 0x800.");
-    assert.equal(failureTitle({ ...clash, lowest_buffer: 0x800 }), "circular buffers reach 2.0 KiB into an L1 buffer on chip 0");
+    const clash = { type: "cb_clash", verdict: "clash", devices: [0], missing: 2048, cb_end: 0x1000, lowest_buffer: null, l1_end: 0x800 } as unknown as Failure;
+    assert.equal(failureTitle(clash), "circular buffers reach 2.0 KiB beyond the end of L1 on chip 0");
+    assert.equal(verdict(clash), "Clash: circular buffers end at 0x1000, 2.0 KiB beyond the end of L1 at 0x800.");
+    assert.equal(failureTitle({ ...clash, lowest_buffer: 0x800, l1_end: null }), "circular buffers reach 2.0 KiB into an L1 buffer on chip 0");
 });
 
 test("reasons of a recording have the words of the program", () => {
