@@ -205,7 +205,7 @@ class Allocations(TestCase):
                                      (["--device", "x"], "no tracked process has a device x"),
                                      (["--pid", "1"], "there is no tracked process 1 ")]:
                 done = self.ttmem("allocations", *arguments)
-                self.assertEqual((done.returncode, done.stdout), (1, ""))
+                self.assertEqual((done.returncode, done.stdout), (4, ""))
                 self.assertIn("ttmem: " + words, done.stderr)
                 self.assertEqual(len(done.stderr.splitlines()), 1)
 

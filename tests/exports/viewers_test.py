@@ -61,7 +61,9 @@ class Viewers(TestCase):
         else:
             now = os.path.join(self.folder, "now.png")
             tab.picture(path=now, whole=False)
-            self.assertLess(self.browser.run("difference", one=stored, other=now), most, name)
+            # One tile: numbers may be anywhere.
+            found = self.browser.run("difference", one=stored, other=now, tile=10_000, share=most, leftOut=[])
+            self.assertEqual(found, [], name)
 
     def test_speedscope_shows_the_scopes_with_their_bytes(self):
         path = self.export()

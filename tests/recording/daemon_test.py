@@ -92,7 +92,7 @@ class ThroughTheDaemon(TestCase):
         code, text = recorder.wait()
         self.assertEqual((code, "of 1 process " in text), (0, True), text)
         missing = self.ttmem("record", "-o", self.path + "2", "--pid", str(second.pid))
-        self.assertEqual(missing.returncode, 1)
+        self.assertEqual(missing.returncode, 4)
         self.assertIn("is not tracked", missing.stderr)
         self.assertFalse(os.path.exists(self.path + "2"))
 
