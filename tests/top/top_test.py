@@ -205,7 +205,7 @@ class Dashboard(TestCase):
         self.top(terminal, "top", "--screen", "1", "--device", device["asic_id"])
         terminal.wait_for(f"Device {device['id']}", "Total L1:")
         refused = self.ttmem("top", "--device", "0x99")
-        self.assertEqual(refused.returncode, 1)
+        self.assertEqual(refused.returncode, 4)
         self.assertIn("0x99", refused.stderr)
 
     def test_daemons_and_processes_may_end_and_start_while_it_runs(self):
@@ -472,7 +472,7 @@ class Dashboard(TestCase):
         self.daemon("--quiet")
         self.paused_simulator("lifetimes", "--board", "galaxy", "--devices", "32")
         self.top(terminal)
-        terminal.wait_for("8x4 devices by number", r"(?m)^ ?28 .* 29 .* 30 .* 31 ", "Device 0 DRAM", "ttmem-sim")
+        terminal.wait_for("8x4 mesh", r"(?m)^ ?28 .* 29 .* 30 .* 31 ", "Device 0 DRAM", "ttmem-sim")
 
     def test_it_can_be_left_while_the_daemon_hangs(self):
         terminal = self.terminal()
