@@ -107,24 +107,32 @@ std::vector<view::ProcessSeriesView> RecordedPast::series_of(uint32_t pid, censu
     return result;
 }
 
-// Takes samples, and notes who arrives and ends.
+base::Expected<void> RecordedPast::take_sample(uint64_t now_ns) {
+    history_.follow();
+    if (auto added = add_arrivals(now_ns); !added) {
+        return added;
+    }
+    if (auto moved = replay_.move_to(now_ns); !moved) {
+        return moved;
+    }
+    const auto census = replay_.census();
+    if (!census) {
+        return tl::unexpected(census.error());
+    }
+    const uint64_t epoch_ns = replay_.recording().epoch_ns(now_ns);
+    const census::Figures figures = census::compute_figures(*census, census::Depth::pools);
+    history_.add_sample(now_ns, epoch_ns, figures);
+    add_process_samples(epoch_ns, figures);
+    last_sample_ns_ = now_ns;
+    return {};
+}
+
+// Takes samples, and notes which processes arrive and end.
 base::Expected<void> RecordedPast::pass_time(uint64_t until_ns) {
     for (; next_sample_ns_ <= until_ns; next_sample_ns_ += sample_step_ns_) {
-        history_.follow();
-        if (auto added = add_arrivals(next_sample_ns_); !added) {
-            return added;
+        if (auto taken = take_sample(next_sample_ns_); !taken) {
+            return taken;
         }
-        if (auto moved = replay_.move_to(next_sample_ns_); !moved) {
-            return moved;
-        }
-        const auto census = replay_.census();
-        if (!census) {
-            return tl::unexpected(census.error());
-        }
-        const uint64_t epoch_ns = replay_.recording().epoch_ns(next_sample_ns_);
-        const census::Figures figures = census::compute_figures(*census, census::Depth::pools);
-        history_.add_sample(next_sample_ns_, epoch_ns, figures);
-        add_process_samples(epoch_ns, figures);
     }
     return add_arrivals(until_ns);
 }
@@ -149,7 +157,8 @@ base::Expected<void> RecordedPast::move_to(uint64_t until_ns) {
         }
     }
     history_.follow();
-    return {};
+    // The last sample is that of the moment.
+    return until_ns_ > last_sample_ns_ ? take_sample(until_ns_) : base::Expected<void>();
 }
 
 base::Expected<const RecordedPast*> PastCursor::at(uint64_t time_ns) {

@@ -39,6 +39,7 @@ private:
     using ProcessSeriesKey = std::tuple<uint32_t, uint64_t, census::Kind>;  // pid and start time
 
     void add_process_samples(uint64_t epoch_ns, const census::Figures& figures);
+    base::Expected<void> take_sample(uint64_t now_ns);
     base::Expected<void> pass_time(uint64_t until_ns);
     base::Expected<void> add_arrivals(uint64_t now_ns);
     void add_gaps(uint64_t now_ns);
@@ -46,6 +47,7 @@ private:
     uint64_t until_ns_ = 0;
     uint64_t now_ns_ = 0;
     uint64_t next_sample_ns_ = 0;
+    uint64_t last_sample_ns_ = 0;
     uint64_t sample_step_ns_ = 0;
     recording::Replay replay_;
     history::EventHistory history_;
