@@ -85,19 +85,25 @@ void free_region(State& state, const Buffer* buffer) {
     const auto region =
         state.regions.find({buffer->allocator(), {kind_of(buffer->buffer_type()), buffer->address()}});
     if (region != state.regions.end()) {
-        ttmem_free(region->second);
+        ttmem_free(region->second.handle);
         state.regions.erase(region);
         state.region_count.store(state.regions.size(), std::memory_order_relaxed);
     }
 }
 
-void free_all_of(State& state, const AllocatorImpl* allocator) {
+using Range = std::pair<uint64_t, uint64_t>;            // of addresses in a bank
+using Ranges = std::map<uint32_t, std::vector<Range>>;  // by kind
+
+// Returns where it was.
+Ranges free_all_of(State& state, const AllocatorImpl* allocator) {
     const void* const view = allocator->view().get();
+    Ranges freed;
     state.buffers.erase_if([&](const BufferRecord& record) {
         if (record.allocator != view) {
             return false;
         }
         ttmem_free(record.handle);
+        freed[record.kind].emplace_back(record.address, record.address + record.bytes_per_bank);
         return true;
     });
     const std::lock_guard lock(state.mutex);
@@ -105,10 +111,16 @@ void free_all_of(State& state, const AllocatorImpl* allocator) {
         if (entry.first.first != view) {
             return false;
         }
-        ttmem_free(entry.second);
+        const auto& [kind, start] = entry.first.second;
+        freed[kind].emplace_back(start, entry.second.end);
+        ttmem_free(entry.second.handle);
         return true;
     });
     state.region_count.store(state.regions.size(), std::memory_order_relaxed);
+    for (auto& [kind, ranges] : freed) {
+        std::sort(ranges.begin(), ranges.end());
+    }
+    return freed;
 }
 
 // The open device that this allocator belongs to.
@@ -125,8 +137,6 @@ const IDevice* device_of(State& state, const AllocatorImpl* allocator) {
     });
     return found != devices.end() ? *found : nullptr;
 }
-
-using Range = std::pair<uint64_t, uint64_t>;
 
 // The sets that have a chip of the device; all sets, if the device is not known.
 std::vector<ttmem_set> sets_with_chips_of(State& state, const IDevice* device) {
@@ -178,12 +188,17 @@ std::vector<Range> without(Range range, const std::vector<Range>& others) {
 }
 
 // What the allocator holds after its state was replaced, and no buffer accounts for. The memory of other allocators, as a
-// mesh takes it over from its submeshes (synchronize_allocator_state), counts in these.
-void record_regions(State& state, const AllocatorImpl* allocator) {
+// mesh takes it over from its submeshes (synchronize_allocator_state), counts in these, but for what the allocator held
+// itself before: allocators of one chip may have given out the same addresses.
+void record_regions(State& state, const AllocatorImpl* allocator, Ranges before) {
     const AllocatorState now = allocator->extract_state();
     const IDevice* const device = device_of(state, allocator);
     for (const BufferType type : kPools) {
-        const std::vector<Range> others = held_by_others(state, allocator, device, type);
+        std::vector<Range> others;
+        for (const Range& held : held_by_others(state, allocator, device, type)) {
+            const std::vector<Range> rest = without(held, before[kind_of(type)]);
+            others.insert(others.end(), rest.begin(), rest.end());
+        }
         for (const Range& region : now.get_allocated_regions(type)) {
             for (const auto& [start, end] : without(region, others)) {
                 if (device == nullptr) {
@@ -195,7 +210,7 @@ void record_regions(State& state, const AllocatorImpl* allocator) {
                     ttmem_allocate(set_of(state, device), kind_of(type), start, bytes, bytes, 0);
                 ttmem_scope_pop();
                 const std::lock_guard lock(state.mutex);
-                state.regions[{allocator->view().get(), {kind_of(type), start}}] = handle;
+                state.regions[{allocator->view().get(), {kind_of(type), start}}] = {handle, end};
                 state.region_count.store(state.regions.size(), std::memory_order_relaxed);
             }
         }
@@ -320,10 +335,7 @@ void AllocationGuard::end_measurement() noexcept {
 
 StateGuard::StateGuard(const AllocatorImpl* allocator) noexcept : allocator_(allocator) {}
 StateGuard::~StateGuard() {
-    report([&](State& state) {
-        free_all_of(state, allocator_);
-        record_regions(state, allocator_);
-    });
+    report([&](State& state) { record_regions(state, allocator_, free_all_of(state, allocator_)); });
 }
 
 }  // namespace tt::tt_metal::ttmem_reporter

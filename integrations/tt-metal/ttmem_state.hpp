@@ -62,6 +62,11 @@ struct FirstOfKind {
 
 using RegionKey = std::pair<const void*, std::pair<uint32_t, uint64_t>>;  // allocator, kind, address
 
+struct HeldRegion {
+    ttmem_handle handle;
+    uint64_t end;
+};
+
 struct State {
     BufferRecords buffers;
     ProgramRecords programs;
@@ -69,7 +74,7 @@ struct State {
 
     std::mutex mutex;
     std::map<const IDevice*, OpenSet> sets;
-    std::map<RegionKey, ttmem_handle> regions;  // memory without a buffer, from AllocatorImpl::override_state
+    std::map<RegionKey, HeldRegion> regions;  // memory without a buffer, from AllocatorImpl::override_state
     std::atomic<size_t> region_count{0};
     std::atomic<uint64_t> version{1};  // of `sets`, for the threads' copies
     std::atomic<bool> is_stopped{false};
