@@ -17,7 +17,7 @@ from harness.waiting import TIMEOUT, LineReader
 from stand_in import StandIn
 
 COMPILER = sys.argv.pop(1)
-STEPS = 13
+STEPS = 15
 
 
 def live_line(each: dict) -> str:
