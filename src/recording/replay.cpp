@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <set>
 
 #include "census/device_admission.hpp"
 
@@ -34,8 +35,8 @@ uint64_t time_of(const TableEntry& entry, uint64_t last_ns) {
     }
 }
 
-// A device may be opened again with other banks. It is noted together with the set that was opened on it, after it in the list, and
-// applies with that.
+// A device that is known may be opened again with other banks. It is noted together with the set that was opened on it, after it in
+// the list, and applies with that.
 uint64_t time_of_device(const std::vector<TableEntry>& entries, size_t device) {
     uint64_t time = 0;
     bool has_sets = false;
@@ -169,10 +170,13 @@ bool ProcessReplay::load_events(const BlockPlace& place) {
     tables_.clear();
     next_table_ = 0;
     std::vector<TableEntry> entries = read_tables(from);
+    std::set<uint32_t> devices;  // of this block, so far
     for (size_t i = 0; i < entries.size(); ++i) {
         TableEntry& entry = entries[i];
-        const uint64_t time = entry.table == TableId::devices ? time_of_device(entries, i)
-                                                              : time_of(entry, place.header().last_ns);
+        const bool is_known_device = entry.table == TableId::devices &&
+                                     (!devices.insert(entry.index).second || image_->has_device(entry.index));
+        const uint64_t time =
+            is_known_device ? time_of_device(entries, i) : time_of(entry, place.header().last_ns);
         if (auto open = open_version_of(entry)) {
             tables_.emplace_back(time_of(*open, 0), std::move(*open));
         }

@@ -196,6 +196,10 @@ void SegmentImage::clear_totals() {
     }
 }
 
+bool SegmentImage::has_device(uint32_t index) {
+    return index < writer_.header().devices_used.load(std::memory_order_relaxed);
+}
+
 void SegmentImage::apply(const TableEntry& entry) {
     segment::Header& header = writer_.header();
     const auto publish = [&]<class Slot, class Object>(std::type_identity<Slot>, RegionId region,

@@ -37,6 +37,8 @@ public:
     // Makes the counters of all pools 0. For a process of which only totals are recorded: entries of totals set them.
     void clear_totals();
 
+    bool has_device(uint32_t index);
+
     // Used bytes of a kind over all sets.
     uint64_t used(segment::AllocationKind kind) const;
 

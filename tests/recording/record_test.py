@@ -58,6 +58,15 @@ class Record(TestCase):
         self.assertLessEqual({reason["code"] for reason in view["inexact"]}, {"reserved_unknown"})
         self.assertGreater(max(device["memory"]["dram"]["requested"] for device in process["devices"]), 0)
 
+    def test_a_short_program_is_exact_at_each_moment(self):
+        """Its devices, sets and events are in one block."""
+        done = self.ttmem("record", "-o", self.path, "--from-start", "--", SIMULATOR, "transformer-dp4")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        for moment in ("peak:dram", "peak:l1"):
+            status = self.json_of("status", "--recording", self.path, "--at", moment)
+            self.assertEqual((status["exact"], status["inexact"]), (True, []), moment)
+            self.assertIsNotNone(status["devices"][0]["memory"]["dram"]["largest_free"])
+
     def test_the_exit_code_is_that_of_the_command(self):
         done = self.ttmem("record", "-o", self.path, "--from-start", "--", "sh", "-c", "exit 7")
         self.assertEqual(done.returncode, 7, done.stderr)
